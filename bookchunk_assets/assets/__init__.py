@@ -1,0 +1,1 @@
+"""The Dagster assets: one thin function a stage over the core."""

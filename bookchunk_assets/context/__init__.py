@@ -1,0 +1,1 @@
+"""The prefix that situates a chunk in its book."""

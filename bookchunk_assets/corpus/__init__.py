@@ -1,0 +1,1 @@
+"""What is on disk: books, manifests, chapter files, and what is wrong with them."""

@@ -1,0 +1,1 @@
+"""What Dagster needs besides assets: partitions, provenance, staleness, storage, locks."""

@@ -1,0 +1,1 @@
+"""The files beside a book: chunks, diff, report, and the checks that give the verdict."""
