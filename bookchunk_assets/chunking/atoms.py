@@ -44,7 +44,7 @@ class Atom:
     """``text[start:end]`` of a group, white space up to the next atom included. ``joint`` is the cost of a cut before
     it and ``cuts`` the kind of block that such a cut goes through (None: between blocks). A chunk that starts with it
     repeats ``lead``, one that ends with it adds ``tail``. ``tokens`` is its size with its white space, ``notes`` the
-    labels of the definitions that go with it."""
+    labels of the definitions that go with it. One that is ``alone`` shares its chunk with no other."""
 
     start: int
     end: int
@@ -54,14 +54,17 @@ class Atom:
     notes: tuple[str, ...] = ()
     lead: str = ""
     tail: str = ""
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
-    """A block (``index`` in the group's blocks; None: text between blocks) up to the start of the next."""
+    """A block (``index`` in the group's blocks; None: text between blocks) that ends at ``stop``, and what follows up
+    to ``end``, the start of the next."""
 
     kind: str
     start: int
+    stop: int
     end: int
     index: int | None
 
@@ -81,7 +84,7 @@ class _Splitter:
         waiting: _Tile | None = None
         for tile in self.tiles(0, len(self.text), range(len(self.blocks)), 0):
             if tile.kind == "heading":
-                waiting = replace(waiting, end=tile.end) if waiting else tile
+                waiting = replace(waiting, stop=tile.stop, end=tile.end) if waiting else tile
             elif waiting:
                 yield from self.headed(waiting, tile)
                 waiting = None
@@ -99,11 +102,11 @@ class _Splitter:
             if block.depth != depth or block.start < at:
                 continue
             if self.text[at : block.start].strip(" \t\n>"):
-                found.append(_Tile("paragraph", at, block.start, None))
-            found.append(_Tile(block.kind, block.start, block.end, n))
+                found.append(_Tile("paragraph", at, block.start, block.start, None))
+            found.append(_Tile(block.kind, block.start, block.end, block.end, n))
             at = block.end
         if self.text[at:end].strip(" \t\n>") or not found:
-            found.append(_Tile("paragraph", at, end, None))
+            found.append(_Tile("paragraph", at, end, end, None))
         starts = [start] + [tile.start for tile in found[1:]]
         for tile, a, b in zip(found, starts, [*starts[1:], end], strict=True):
             yield replace(tile, start=a, end=b)
@@ -125,11 +128,11 @@ class _Splitter:
     def block(self, tile: _Tile, joint: Joint, cuts: str | None) -> Iterator[Atom]:
         """One block's atoms: itself where it fits, else its parts."""
         if tile.kind in WHOLE:
-            if self.sizes.text(tile.start, tile.end) <= self.sizes.hard_max:
+            if self.sizes.text(tile.start, tile.stop) <= self.sizes.hard_max:
                 yield self.whole(tile, joint, cuts, self.sizes.hard_max)
             else:
                 yield from self.cut(tile, joint, cuts)
-        elif self.sizes.fits_with_notes(tile.start, tile.end):
+        elif self.sizes.fits_with_notes(tile.start, tile.stop):
             yield self.whole(tile, joint, cuts, self.sizes.target)
         else:
             yield from self.cut(tile, joint, cuts)
@@ -148,11 +151,9 @@ class _Splitter:
             if cuts in ("list", "blockquote"):
                 between = Joint.NESTED
             for n, part in enumerate(parts):
-                for atom in self.block(part, between if n else joint, inner if n else cuts):
-                    yield self.in_quote(atom) if tile.kind == "blockquote" else atom
+                yield from self.block(part, between if n else joint, inner if n else cuts)
         else:
-            for atom in self.sentences(tile, joint, cuts):
-                yield self.in_quote(atom) if tile.kind in ("blockquote",) else atom
+            yield from self.sentences(tile, joint, cuts)
 
     def headed(self, heads: _Tile, tile: _Tile) -> Iterator[Atom]:
         """Headings and the block under them. With it they may pass the target up to the hard max; where even that is
@@ -163,40 +164,56 @@ class _Splitter:
             yield from self.block(tile, Joint.BLOCK, None)
             return
         first, *rest = self.block(tile, Joint.BLOCK, None)
-        both = replace(first, start=heads.start, tokens=sizes.raw(heads.start, first.end))
-        fits = sizes.target if rest or sizes.cut_for_notes(tile.start, tile.end) else sizes.hard_max
-        if rest and sizes.text(heads.start, tile.end) <= sizes.hard_max and not sizes.fits(heads.start, first.end, fits):
-            yield self.whole(replace(tile, start=heads.start), Joint.BLOCK, None, sizes.hard_max)
-            return
-        if rest and first.end - first.start < tile.end - tile.start and tile.kind == "paragraph":
-            fits = sizes.hard_max
-        if sizes.fits(heads.start, first.end, fits):
-            labels = sizes.notes_that_fit(heads.start, first.end, max(fits, sizes.target))
-            yield replace(both, notes=labels)
+        if rest and not sizes.fits(heads.start, first.end, sizes.target):
+            if sizes.text(heads.start, tile.stop) <= sizes.hard_max:
+                yield self.whole(replace(tile, start=heads.start), Joint.BLOCK, None, sizes.hard_max)
+                return
+        limit = sizes.target if rest else sizes.hard_max
+        if rest and tile.kind == "paragraph" and not sizes.fits(heads.start, first.end, limit):
+            words = list(self.words(first.start, first.end, first.joint, first.cuts, "paragraph"))
+            if any(word.joint is Joint.LIKE_SENTENCE for word in words):
+                first, rest = words[0], words[1:] + rest
+            else:  # one sentence: the contract lets headings and the block under them pass the target
+                limit = sizes.hard_max
+        if sizes.fits(heads.start, first.end, limit):
+            yield replace(
+                first,
+                start=heads.start,
+                tokens=sizes.raw(heads.start, first.end),
+                notes=sizes.notes_that_fit(heads.start, first.end, limit),
+            )
         else:
-            yield self.whole(heads, Joint.BLOCK, None, sizes.target)
+            yield replace(self.whole(heads, Joint.BLOCK, None, sizes.target), alone=True)
             yield first
         yield from rest
 
     def sentences(self, tile: _Tile, joint: Joint, cuts: str | None) -> Iterator[Atom]:
-        """A paragraph between its sentences, those too long between words."""
+        """A paragraph between its sentences, those too long between words; within a quote's line, its marks are
+        repeated."""
         ends = sentence_ends(self.text[tile.start : tile.end])
         bounds = [tile.start, *(tile.start + end for end in ends), tile.end]
         for n, (a, b) in enumerate(zip(bounds, bounds[1:], strict=False)):
             here, through = (Joint.SENTENCE, "paragraph") if n else (joint, cuts)
-            if self.sizes.text(a, b) <= self.sizes.target:
+            lead = self.quote_marks(a) if n else ""
+            if self.sizes.text(a, b) + self.sizes.of(lead) <= self.sizes.target:
                 notes = self.sizes.notes_that_fit(a, b, self.sizes.target)
-                yield Atom(a, b, here, through, self.sizes.raw(a, b), notes)
+                yield Atom(a, b, here, through, self.sizes.raw(a, b), notes, lead)
             else:
-                yield from self.words(a, b, here, through, "paragraph")
+                yield from self.words(a, b, here, through, "paragraph", lead)
+
+    def quote_marks(self, at: int) -> str:
+        """The quote marks of the line that ``at`` stands in, where it stands after them."""
+        line = self.text.rfind("\n", 0, at) + 1
+        marks = QUOTE_MARKS.match(self.text, line)
+        return marks[0] if marks and marks.end() <= at else ""
 
     def words(
         self, start: int, end: int, joint: Joint, cuts: str | None, kind: str, lead: str = "", tail: str = ""
     ) -> Iterator[Atom]:
-        """A stretch between its words, better after what looks like an end of a sentence or clause."""
-        room = self.sizes.target - self.sizes.of(lead) - self.sizes.of(tail)
-        spans = list(pieces(self.text, start, end, max(room, self.sizes.target // 2)))
-        for n, (a, b) in enumerate(spans):
+        """A stretch between its words, better after what looks like an end of a sentence or clause. Quote marks are
+        repeated before a word that a line of a quote starts without."""
+        room = self.sizes.room(lead, tail)
+        for n, (a, b) in enumerate(pieces(self.text, start, end, room, self.sizes.of)):
             before = self.text[max(a - 80, start) : a]
             if not n:
                 here = joint
@@ -205,13 +222,13 @@ class _Splitter:
             else:
                 here = Joint.CLAUSE if CLAUSE_END.search(before) else Joint.WORD
             notes = self.sizes.notes_that_fit(a, b, self.sizes.target)
-            yield Atom(
-                a if n else start, b, here, kind if n else cuts, self.sizes.raw(a, b), notes, lead if n else "", tail
-            )
+            repeated = self.quote_marks(a) if kind == "paragraph" else lead
+            first = a if n else start
+            yield Atom(first, b, here, kind if n else cuts, self.sizes.raw(first, b), notes, repeated, tail)
 
     def lines(self, tile: _Tile, joint: Joint, cuts: str | None, lead: str, tail: str) -> Iterator[Atom]:
         """Code, HTML and rows between lines, blank ones first; a line too long between words."""
-        room = self.sizes.target - self.sizes.of(lead) - self.sizes.of(tail)
+        room = self.sizes.room(lead, tail)
         bounds = [tile.start]
         for line in re.finditer(r"\n+(?=[^\n]*\S)", self.text[tile.start : tile.end]):
             bounds.append(tile.start + line.end())
@@ -265,14 +282,6 @@ class _Splitter:
         """Where a tile's first line with text starts."""
         text = self.text[tile.start : tile.end]
         return tile.start + text.rfind("\n", 0, len(text) - len(text.lstrip())) + 1
-
-    def in_quote(self, atom: Atom) -> Atom:
-        """An atom of a quote that starts within a line repeats the line's quote marks."""
-        line = self.text.rfind("\n", 0, atom.start) + 1
-        marks = QUOTE_MARKS.match(self.text, line)
-        if atom.lead or not marks or atom.start < marks.end() or atom.joint < Joint.SENTENCE:
-            return atom
-        return replace(atom, lead=marks[0])
 
 
 def _together(a: Atom, b: Atom) -> Atom:

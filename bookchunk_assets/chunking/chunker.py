@@ -10,8 +10,8 @@ from bookchunk_assets.chunking.chunk import Chunk
 from bookchunk_assets.chunking.cuts import pieces
 from bookchunk_assets.chunking.groups import Group
 from bookchunk_assets.chunking.mentions import mentions
-from bookchunk_assets.chunking.packing import Piece, pack, trimmed
-from bookchunk_assets.chunking.sizes import Sizes
+from bookchunk_assets.chunking.packing import Piece, pack
+from bookchunk_assets.chunking.sizes import Sizes, trimmed
 from bookchunk_assets.chunking.tokens import count
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.markdown.chapter import Note, page_in_force, source_offset
@@ -36,7 +36,7 @@ def _chunks(group: Group, settings: Settings, told: set[str]) -> Iterator[Chunk]
             if label in piece.notes:
                 continue
             text = piece.text + sizes.endnotes([label])
-            if (tokens := count(text)) <= settings.target_tokens:
+            if (tokens := sizes.of(text)) <= settings.target_tokens:
                 piece = replace(piece, text=text, tokens=tokens, notes=(*piece.notes, label))
             elif label not in told:
                 missing.append(label)
@@ -51,7 +51,7 @@ def _pieces(group: Group, sizes: Sizes) -> list[Piece]:
     start, end = trimmed(group.text, 0, len(group.text))
     labels = sizes.labels(start, end)
     text = group.text[start:end] + sizes.endnotes(labels)
-    if (tokens := count(text)) <= sizes.target:
+    if (tokens := sizes.of(text)) <= sizes.target:
         return [Piece(text, tokens, start, end, start, labels, None)]
     return pack(group, atoms(group, sizes), sizes)
 
@@ -66,7 +66,7 @@ def _body(group: Group, piece: Piece) -> Chunk:
         tokens=piece.tokens,
         pages=(page_in_force(group.pages, first), page_in_force(group.pages, last - 1)),
         span=(source_offset(group.breaks, piece.start), source_offset(group.breaks, piece.end - 1) + 1),
-        overlap=count(overlap),
+        overlap=count(overlap) if overlap else 0,
         footnotes=piece.notes,
         split=piece.split,
     )
@@ -108,7 +108,7 @@ def _note_chunks(group: Group, note: Note, settings: Settings) -> Iterator[Chunk
 def _filled(text: str, target: int) -> Iterator[tuple[int, int]]:
     """Runs of words within the target."""
     start = end = 0
-    for _, after in pieces(text, 0, len(text), target):
+    for _, after in pieces(text, 0, len(text), target, count):
         if count(text[start:after].strip()) > target:
             yield start, end
             start = end

@@ -10,7 +10,7 @@ from bookchunk_assets.chunking.cuts import word_starts
 from bookchunk_assets.chunking.groups import Group
 from bookchunk_assets.chunking.sizes import Sizes
 
-LONGEST_TOKEN = 16  # characters a token, well above what prose has: how far back to look for words
+LONGEST_TOKEN = 10  # characters a token, above what prose has: how far back to look for words
 
 
 def overlap_starts(group: Group, sizes: Sizes, start: int, end: int, bound: frozenset[str]) -> list[int]:
@@ -20,8 +20,8 @@ def overlap_starts(group: Group, sizes: Sizes, start: int, end: int, bound: froz
     if not sizes.overlap:
         return []
     floor = max(start, end - LONGEST_TOKEN * sizes.overlap)
-    words = [at for at in word_starts(group.text, floor, end) if at > start or floor == start]
-    if floor > start and words:
+    words = word_starts(group.text, floor, end)
+    if floor > start:
         words = words[1:]  # the window may stand inside a word
     words = words[_first_within(sizes, words, end) :]
     for block in group.blocks:

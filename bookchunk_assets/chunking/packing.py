@@ -10,7 +10,7 @@ from itertools import accumulate
 from bookchunk_assets.chunking.atoms import Atom
 from bookchunk_assets.chunking.groups import Group
 from bookchunk_assets.chunking.overlap import overlap_starts
-from bookchunk_assets.chunking.sizes import Sizes
+from bookchunk_assets.chunking.sizes import Sizes, trimmed
 
 SMALLEST_LAST = 64  # tokens of a group's last chunk, below which a block moves to it
 
@@ -41,26 +41,24 @@ class _Packer:
         self.bound = frozenset(label for atom in atoms for label in atom.notes)
 
     def pieces(self) -> list[Piece]:
-        bounds = self.bounds()
-        out: list[Piece] = []
-        for first, after in zip(bounds, bounds[1:], strict=False):
-            out.append(self.best(first, after, out[-1] if out else None))
+        bounds, out = [0], list[Piece]()
+        while bounds[-1] < len(self.atoms):
+            first, before = bounds[-1], out[-1] if out else None
+            starts = self.starts(first, before)
+            after = self.cheapest(first, self.furthest(first, starts))
+            out.append(self.best(first, after, starts))
+            bounds.append(after)
+        if (moved := self.balanced(bounds)) != bounds[-2:-1]:
+            first, last, end = bounds[-3], moved[0], bounds[-1]
+            del out[-2:]
+            for a, b in ((first, last), (last, end)):
+                out.append(self.best(a, b, self.starts(a, out[-1] if out else None)))
         return out
 
-    def bounds(self) -> list[int]:
-        """The first atom of each chunk, and the number of atoms."""
-        bounds = [0]
-        before: Piece | None = None
-        while bounds[-1] < len(self.atoms):
-            first = bounds[-1]
-            after = self.cheapest(first, self.furthest(first, before))
-            before = self.best(first, after, before)
-            bounds.append(after)
-        return self.balanced(bounds)
-
-    def furthest(self, first: int, before: Piece | None) -> int:
-        """How many atoms fit after ``first``, the overlap's room kept; one at least."""
-        starts = self.starts(first, before)
+    def furthest(self, first: int, starts: list[int]) -> int:
+        """Where the atoms from ``first`` on that fit end, the overlap's room kept; one fits always."""
+        if self.atoms[first].alone:
+            return first + 1
         room = self.sizes.target
         guess = bisect_right(self.sums, self.sums[first] + room - (self.sizes.overlap if starts else 0)) - 1
         after = min(max(guess, first + 1), len(self.atoms))
@@ -68,7 +66,7 @@ class _Packer:
             after -= 1
         while after < len(self.atoms) and self.piece(first, after + 1, starts[0] if starts else None).tokens <= room:
             after += 1
-        return after
+        return next((n for n in range(first + 1, after) if self.atoms[n].alone), after)
 
     def cheapest(self, first: int, after: int) -> int:
         """Where to cut, up to ``after``: the last of the cheapest joints that leave the chunk half full."""
@@ -79,24 +77,20 @@ class _Packer:
         return min(choices, key=lambda n: (self.atoms[n].joint, -n))
 
     def balanced(self, bounds: list[int]) -> list[int]:
-        """The bounds, the last moved back where that keeps the last chunk from being too small."""
-        if len(bounds) < 3:
-            return bounds
+        """Where the last chunk starts, moved back where that keeps it from being too small; none in a group of one."""
+        if len(bounds) < 3 or self.own(bounds[-2], bounds[-1]) >= SMALLEST_LAST:
+            return bounds[-2:-1]
         first, last, end = bounds[-3:]
-        if self.own(last, end) >= SMALLEST_LAST:
-            return bounds
-        joint = self.atoms[last].joint
         choices = [
             n
             for n in range(first + 1, last)
-            if self.atoms[n].joint <= joint
+            if self.atoms[n].joint <= self.atoms[last].joint
             and self.own(first, n) >= SMALLEST_LAST
-            and self.own(n, end) >= SMALLEST_LAST
             and self.piece(n, end, None).tokens <= self.sizes.target
         ]
-        if choices:
-            bounds[-2] = min(choices, key=lambda n: (self.atoms[n].joint, -n))
-        return bounds
+        if enough := [n for n in choices if self.own(n, end) >= SMALLEST_LAST]:
+            return [min(enough, key=lambda n: (self.atoms[n].joint, -n))]
+        return choices[:1] or [last]
 
     def own(self, first: int, after: int) -> int:
         return self.sizes.text(self.atoms[first].start, self.atoms[after - 1].end)
@@ -107,9 +101,8 @@ class _Packer:
             return []
         return overlap_starts(self.group, self.sizes, before.start, before.end, self.bound)
 
-    def best(self, first: int, after: int, before: Piece | None) -> Piece:
+    def best(self, first: int, after: int, starts: list[int]) -> Piece:
         """The chunk with the longest overlap that leaves it within the target."""
-        starts = self.starts(first, before)
         low, high = 0, len(starts)
         while low < high:
             middle = (low + high) // 2
@@ -135,12 +128,3 @@ class _Packer:
     def carried(self, start: int, end: int) -> Iterator[str]:
         return (label for label in self.sizes.labels(start, end) if label in self.bound)
 
-
-def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """``[start, end)`` less the white space around it; the first line's indentation stays."""
-    body = text[start:end]
-    first = start + len(body) - len(body.lstrip())
-    line = text.rfind("\n", start, first) + 1
-    if line or start == 0 or text[start - 1] == "\n":
-        first = max(line, start)
-    return first, start + len(body.rstrip())

@@ -6,10 +6,11 @@ from bisect import bisect_left
 from collections.abc import Iterable
 
 from bookchunk_assets.chunking.groups import Group
-from bookchunk_assets.chunking.tokens import count
+from bookchunk_assets.chunking.tokens import counter
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.markdown.notes import reach
 
+DEEPEST_INDENT = 40  # characters
 BETWEEN = "\n\n"  # a chunk's text and each definition at its end
 
 
@@ -22,15 +23,23 @@ class Sizes:
         self._notes = {note.label: note for note in group.notes}
         self._refs = {note.label: note.refs for note in group.notes}
         self.target, self.hard_max, self.overlap = settings.target_tokens, settings.hard_max, settings.overlap_tokens
-        self.of = count
+        self.of = counter(group.text + self.endnotes(self._notes))
+
+    def room(self, lead: str, tail: str) -> int:
+        """What the target leaves between a lead and a tail; seams may cost a token more than their sides."""
+        return self.target - (self.of(lead) + self.of(tail) + 2 if lead or tail else 0)
 
     def raw(self, start: int, end: int) -> int:
         """Tokens of the stretch with its white space."""
-        return count(self._group.text[start:end])
+        return self.of(self._group.text[start:end])
 
     def text(self, start: int, end: int) -> int:
         """Tokens of the stretch as a chunk of its own."""
-        return count(self._group.text[start:end].strip())
+        return self.of(self._own(start, end))
+
+    def _own(self, start: int, end: int) -> str:
+        first, last = trimmed(self._group.text, start, end)
+        return self._group.text[first:last]
 
     def labels(self, start: int, end: int) -> tuple[str, ...]:
         """The footnotes that the stretch refers to, and those that these refer to."""
@@ -52,10 +61,10 @@ class Sizes:
         labels = self.labels(start, end)
         if not labels:
             return ()
-        text = self._group.text[start:end].strip()
+        text = self._own(start, end)
         kept: list[str] = []
         for label in labels:
-            if count(text + self.endnotes([*kept, label])) <= limit:
+            if self.of(text + self.endnotes([*kept, label])) <= limit:
                 kept.append(label)
         return tuple(kept)
 
@@ -66,4 +75,15 @@ class Sizes:
     def cut_for_notes(self, start: int, end: int) -> bool:
         """Whether the stretch and its footnotes pass the target."""
         labels = self.labels(start, end)
-        return bool(labels) and count(self._group.text[start:end].strip() + self.endnotes(labels)) > self.target
+        return bool(labels) and self.of(self._own(start, end) + self.endnotes(labels)) > self.target
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """``[start, end)`` less the white space around it; the first line's indentation stays where it can mean
+    something."""
+    body = text[start:end]
+    first = start + len(body) - len(body.lstrip())
+    line = text.rfind("\n", start, first) + 1
+    if (line or start == 0 or text[start - 1] == "\n") and first - max(line, start) <= DEEPEST_INDENT:
+        first = max(line, start)
+    return first, start + len(body.rstrip())

@@ -36,28 +36,29 @@ def _count_by_tiktoken(text: str) -> int:
     return sum(len(encoding().encode_ordinary(part)) for part in BLANKS.split(text))
 
 
-def _counter() -> Callable[[str], int]:
+def _fast_counter() -> Callable[[str], int] | None:
     try:
         from toktok import truncate
     except ImportError:
+        return None
+    return lambda text: truncate(text, EVERYTHING, "cl100k_base")[1]
+
+
+_count_by_toktok = _fast_counter()
+
+
+def counter(text: str) -> Callable[[str], int]:
+    """An exact counter for ``text`` and all that is made of its characters."""
+    if _count_by_toktok is None or (not text.isascii() and NEWER.search(text)):
         return _count_by_tiktoken
-
-    def count_by_toktok(text: str) -> int:
-        if not text.isascii() and NEWER.search(text):
-            return _count_by_tiktoken(text)
-        return truncate(text, EVERYTHING, "cl100k_base")[1]
-
-    return count_by_toktok
-
-
-_count = _counter()
+    return _count_by_toktok
 
 
 def count(text: str) -> int:
     """The number of cl100k_base tokens of ``text``; total on every string without lone surrogates."""
-    return _count(text)
+    return counter(text)(text)
 
 
 def counts(texts: Iterable[str]) -> list[int]:
     """``count`` of each."""
-    return [_count(text) for text in texts]
+    return [count(text) for text in texts]

@@ -1,9 +1,10 @@
-"""The settings that a book's chunks are made with, once everything is resolved."""
+"""A book's settings, resolved: what the command says, then the manifest, then what was recorded."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bookchunk_assets.corpus.manifest import MIN_TARGET, Manifest
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -27,3 +28,52 @@ class Settings:
     def hard_max(self) -> int:
         """No chunk is longer than this: ``under 600`` at a target of 512."""
         return self.target_tokens * 75 // 64 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a command asked for, or what was recorded of it; None where it was silent."""
+
+    target_tokens: int | None = None
+    overlap_tokens: int | None = None
+    context: str | None = None
+    embedding: str | None = None
+
+
+def resolve_settings(manifest: Manifest, override: Choice, recorded: Choice) -> Settings:
+    """The settings of a book; ``auto`` is silence, and what nobody says is made without a model."""
+    rag = manifest.rag
+    return Settings(
+        book_slug=manifest.slug,
+        title=manifest.title,
+        authors=manifest.names,
+        language=manifest.language,
+        kind=manifest.kind,
+        target_tokens=_first(override.target_tokens, rag.chunk_target_tokens, 512),
+        overlap_tokens=_first(override.overlap_tokens, rag.chunk_overlap_tokens, 64),
+        contents_chunk=manifest.kind == "documents" if rag.contents_chunk is None else rag.contents_chunk,
+        context=_said(override.context, rag.context, recorded.context) or "extractive",
+        context_model=rag.context_model or "claude-haiku-4-5",
+        embedding=_said(override.embedding, rag.embedding, recorded.embedding) or "none",
+        embedding_model=rag.embedding_model,
+        late=rag.late,
+    )
+
+
+def size_problem(settings: Settings) -> str | None:
+    """What is wrong with the sizes, if anything."""
+    if settings.target_tokens < MIN_TARGET:
+        return f"a target of {settings.target_tokens} tokens; the least is {MIN_TARGET}"
+    if settings.overlap_tokens < 0 or settings.overlap_tokens * 2 >= settings.target_tokens:
+        return (
+            f"an overlap of {settings.overlap_tokens} tokens is not under half the target of {settings.target_tokens}"
+        )
+    return None
+
+
+def _said(*values: str | None) -> str | None:
+    return next((value for value in values if value not in (None, "auto")), None)
+
+
+def _first(*values: int | None) -> int:
+    return next(value for value in values if value is not None)

@@ -14,6 +14,7 @@ from itertools import accumulate
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 from mdit_py_plugins.footnote import footnote_plugin
 
@@ -40,8 +41,27 @@ PROSE = re.compile(
 )
 
 
+def _prose(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A top-level paragraph of shortened lines up to a blank one, which no other rule need look at."""
+    if silent or state.level:
+        return False
+    begins, ends = state.bMarks, state.eMarks
+    line = start
+    while line < end and ends[line] - begins[line] == 1 and state.src[begins[line]].isalpha():
+        line += 1
+    if line == start or (line < end and not state.isEmpty(line)):
+        return False
+    state.line = line
+    state.push("paragraph_open", "p", 1).map = [start, line]
+    state.push("inline", "", 0)
+    state.push("paragraph_close", "p", -1)
+    return True
+
+
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark").enable("table").use(footnote_plugin, move_to_end=False)
+    parser = MarkdownIt("commonmark").enable("table").use(footnote_plugin, move_to_end=False)
+    parser.block.ruler.before("table", "prose", _prose)
+    return parser
 
 
 BLOCKS = _parser().disable("inline")

@@ -1,0 +1,26 @@
+"""A file's text: UTF-8, no byte-order mark, LF, NFC. All offsets count code points of it."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+class NoText(ValueError):  # noqa: N818 - says what the bytes are
+    """The bytes are no text; ``line`` tells where, ``what`` why."""
+
+    def __init__(self, line: int, what: str) -> None:
+        self.line, self.what = line, what
+        super().__init__(f"line {line}: {what}")
+
+
+def decode(data: bytes) -> str:
+    """The text of a file's bytes. Raises ``NoText`` on bytes that are no UTF-8 and on NUL."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise NoText(line, f"byte 0x{data[error.start]:02x} is no UTF-8; save the file as UTF-8") from None
+    if (at := text.find("\0")) >= 0:
+        raise NoText(text.count("\n", 0, at) + 1, "a NUL character; remove it")
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    return text if text.isascii() or unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
