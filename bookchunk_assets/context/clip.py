@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
-from bookchunk_assets.chunking.cuts import GRAPHEME, word_starts
+from bookchunk_assets.chunking.cuts import GRAPHEME
 from bookchunk_assets.chunking.tokens import count
 
-WINDOW = 8  # characters a token that are looked at: more than any prose has
+WINDOW = 6  # characters a token that are looked at: more than most prose has
+LONGEST_CLUSTER = 32
 
 
 def clipped(text: str, limit: int) -> str:
-    """``text``, or its start and ``…`` within ``limit`` cl100k tokens: whole words, or else whole grapheme clusters;
-    empty where not even one of those fits."""
-    if count(text) <= limit:
+    """One line, or its start and ``…`` within ``limit`` cl100k tokens: whole words where there are spaces, else whole
+    grapheme clusters; empty where not one character fits."""
+    if len(text.encode()) <= limit or count(text) <= limit:
         return text
-    head = text[: limit * WINDOW]
-
-    def cut(end: int) -> str:
-        return f"{head[:end].rstrip()}…"
-
-    words = [*word_starts(head, 0, len(head))]
-    for ends in (words, [match.end() for match in GRAPHEME.finditer(head)]):
-        fitting = bisect_right(ends, limit, key=lambda end: count(cut(end)))
-        if fitting and ends[fitting - 1]:
-            return cut(ends[fitting - 1])
+    end = min(len(text), limit * WINDOW)
+    while end > 0:
+        shown = f"{text[: _last_end(text, end)].rstrip()}…"
+        if (size := count(shown)) <= limit:
+            return shown
+        end = min(end - 1, len(shown) * limit // size)
     return ""
+
+
+def _last_end(text: str, end: int) -> int:
+    """The last end of a word in the second half of ``text[:end]``, else the last one of a grapheme cluster."""
+    if (space := text.rfind(" ", end // 2, end + 1)) > 0:
+        return space
+    clusters = GRAPHEME.finditer(text[: end + LONGEST_CLUSTER])
+    return max((cluster.end() for cluster in clusters if cluster.end() <= end), default=end)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import chain, islice
 
 from bookchunk_assets.chunking.chunk import Chunk
 from bookchunk_assets.chunking.tokens import count, counts
@@ -24,34 +24,37 @@ SOURCE = "extractive"
 
 # Sizes are cl100k tokens.
 LEAST, MOST = 50, 150
-PLACE = 90
-SENTENCE = 40
-TERMS = 28
+PLACE = 78
+SENTENCE = 38
+TERMS = 24
 ONE_MORE = 40  # for each thing that is added to a short prefix
-NAME_SIZES = (40, 24, 12, 6)  # of a title, tried in turn until the place fits
+NAME_SIZES = (PLACE, 40, 24, 12, 6)  # of a title, tried in turn until the place fits
 
 MOST_TERMS = 8
 MOST_NAMES = 6
-READ = 900  # characters in which a sentence is looked for
+MOST_LINES = 80  # of a listing
+READ = 600  # characters in which a sentence is looked for
 TELLING = 5  # words
 
 HEADING_LINES = re.compile(r"(?:[ \t]*\n|#{1,6}[ \t].*(?:\n|\Z))*")
-FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*([^\s`{]*).*\n?")
+FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*\{?\.?([^\s`{},]*).*\n?")
 NEXT_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
 TABLE = re.compile(r"(.*\|.*)\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*(?:\n|\Z)")
 CELL_END = re.compile(r"(?<!\\)\|")
 NOTE_MARK = re.compile(r"\s*\[\^([^\]\s]+)\]:")
 DEFINED = re.compile(
-    r"^\s*(?:(?:pub|export|default|async|static|public|private)\s+)*"
-    r"(?:def|class|fn|func|function|struct|enum|trait|impl|interface|type|const|let|var|mod|module|sub)\s+([^\W\d]\w*)"
-    r"|^\s*([^\W\d]\w*)\s*(?:\(\)\s*\{|=(?!=))",
+    r"^[ \t]*(?:(?:pub|export|default|async|static|public|private)[ \t]+)*"
+    r"(?:def|class|fn|func|function|struct|enum|trait|interface|type|const|let|var|mod|module|sub)[ \t]+"
+    r"(?:mut[ \t]+)?([^\W\d]\w*)"
+    r"|^[ \t]*([^\W\d]\w*)[ \t]*(?:\(\)[ \t]*\{|=(?!=))",
     re.MULTILINE,
 )
-BLOCK_END = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+>|]|\d{1,9}[.)]|\[\^)[ \t]*)")
+PARAGRAPH_END = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*\|)")
 SENTENCE_END = re.compile(
-    r"(?<![\s.][A-Z]\.)(?<!\b(?:Mr|Dr|St|cf|vv|pp|No)\.)(?<!\b(?:Mrs|Rev|Gen|Psa|Rom|vol)\.)(?<=[.!?…][\"'”’)*_\s])\s*(?=[A-Z\"'“‘(\[*_])"
-    r"|(?<=[。！？])"
+    r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)]))\s+(?=[^\W_a-z]|[\"'“‘(\[])"
+    r"(?<!\b[A-Z]\.\s)(?<!\b(?:Mr|Dr|St|cf|vv|pp|No)\.\s)(?<!\b(?:Mrs|Rev|Gen|Psa|Rom|vol)\.\s)|(?<=[。！？])"
 )
+NEXT_START = re.compile(rf"{SENTENCE_END.pattern}|{PARAGRAPH_END.pattern}|\n(?=[ \t]*[-*+>|\d])")
 
 
 def extractive_prefixes(chunks: Sequence[Chunk], settings: Settings) -> list[Prefix]:
@@ -61,7 +64,9 @@ def extractive_prefixes(chunks: Sequence[Chunk], settings: Settings) -> list[Pre
     for n, size in enumerate(counts(texts)):
         if size < LEAST:
             texts[n] = _lengthened(texts[n], chunks, n, settings)
-    return [Prefix(clipped(text, MOST), SOURCE) for text in texts]
+        elif size > MOST:
+            texts[n] = clipped(texts[n], MOST)
+    return [Prefix(text, SOURCE) for text in texts]
 
 
 def _language(chunk: Chunk, settings: Settings) -> str:
@@ -72,15 +77,11 @@ def _situated(chunk: Chunk, settings: Settings) -> str:
     """``place: what it says. It speaks of this and that.``"""
     words = wording(_language(chunk, settings))
     place = _place(chunk, settings, words)
-    named = _named(chunk, settings)
+    own = _own(chunk)
+    named = _named(chunk, own, place, settings)
     speaks = words.speaks.format(words.all_of(named)) if named else ""
-    said = _said(chunk, settings, named, words, min(SENTENCE, MOST - 6 - count(place) - count(speaks)))
-    return one_line(f"{_ended(f'{place}: {said}' if said else place)} {speaks}")
-
-
-def _ended(text: str) -> str:
-    """``text`` with a full stop, where nothing ends it and its script has one."""
-    return f"{text}." if text and (text[-1].isalnum() and text[-1].isascii() or text[-1] in ")”’,;:") else text
+    said = _said(chunk, own, named, words)
+    return one_line(words.sentences(f"{place}: {said}" if said else place, speaks))
 
 
 def _place(chunk: Chunk, settings: Settings, words: Wording) -> str:
@@ -91,17 +92,16 @@ def _place(chunk: Chunk, settings: Settings, words: Wording) -> str:
     pages = [page for page in dict.fromkeys((chunk.page_start, chunk.page_end)) if page is not None]
     place = ""
     for size in NAME_SIZES:
-        def name(text: str, size: int = size) -> str:
-            return words.quote.format(clipped(text, size))
-
         parts = [words.book.format(clipped(book, size))] if book else []
         if parts and settings.authors:
             authors = [clipped(one_line(author), size) for author in settings.authors[:3]]
             parts[0] += words.authors.format(words.all_of(authors))
         if chapter and chapter != book:
-            parts.append(words.chapter.format(name(chapter)))
+            parts.append(words.chapter.format(words.quote.format(clipped(chapter, size))))
         if sections:
-            parts.append(words.section.format(" › ".join(map(name, sections[-3:]))))
+            parts.append(
+                words.section.format(" › ".join(words.quote.format(clipped(name, size)) for name in sections[-3:]))
+            )
         if pages:
             parts.append((words.pages if len(pages) > 1 else words.page).format(*pages))
         place = words.comma.join(parts)
@@ -110,72 +110,82 @@ def _place(chunk: Chunk, settings: Settings, words: Wording) -> str:
     return place
 
 
-def _named(chunk: Chunk, settings: Settings) -> list[str]:
-    """What the passage speaks of: the chapter's concepts and the names that it holds first, then its own words."""
+def _named(chunk: Chunk, own: str, place: str, settings: Settings) -> list[str]:
+    """What the passage speaks of: the chapter's concepts and the names that it holds first, then its own words, less
+    those that the place says already."""
     known = (*chunk.key_concepts, *chunk.mentions_figures, *chunk.mentions_scriptures)
-    candidates = [*map(one_line, known), *terms(chunk.text, _language(chunk, settings))][: 2 * MOST_TERMS]
-    chosen = list({name.lower(): name for name in filter(None, candidates)}.values())[:MOST_TERMS]
-    sizes = accumulate(size + 1 for size in counts(chosen))
-    return [name for name, size in zip(chosen, sizes, strict=True) if size <= TERMS]
+    told = place.lower()
+    candidates = chain(filter(None, map(one_line, known)), terms(own, _language(chunk, settings)))
+    chosen = [*dict.fromkeys(islice((name for name in candidates if name.lower() not in told), MOST_TERMS))]
+    while count(", ".join(chosen)) > TERMS:
+        chosen.pop()
+    return chosen
 
 
 def _own(chunk: Chunk) -> str:
-    """The passage from about where its overlap with the one before ends, less headings."""
+    """The passage from about where its overlap with the one before ends, less the headings that lead it."""
     text = chunk.text
     if chunk.overlap_tokens:
-        text = text[len(text) * chunk.overlap_tokens // max(chunk.token_count, 1) :]
-        start = SENTENCE_END.search(text, 0, READ) or BLOCK_END.search(text, 0, READ)
+        start = NEXT_START.search(text, len(text) * chunk.overlap_tokens // max(chunk.token_count, 1))
         text = text[start.end() if start else 0 :]
-    return text[HEADING_LINES.match(text).end() :]  # type: ignore[union-attr]
+    headings = HEADING_LINES.match(text)
+    return text[headings.end() if headings else 0 :]
 
 
-def _said(chunk: Chunk, settings: Settings, named: Sequence[str], words: Wording, room: int) -> str:
-    """What the passage is or says, in at most ``room`` tokens: a listing's names, a table's columns, or a sentence."""
-    own = _own(chunk)
+def _said(chunk: Chunk, own: str, named: Sequence[str], words: Wording) -> str:
+    """What the passage is or says: its names if it is a list of contents, a listing's definitions, a table's columns,
+    else a sentence."""
     if chunk.kind == "contents":
-        lines = filter(None, map(one_line, plain_text(own[:READ]).splitlines()[1:]))
-        return clipped(words.contents.format("; ".join(lines)), room)
+        names = filter(None, map(one_line, plain_text(own[:READ]).splitlines()))
+        return clipped(words.contents.format("; ".join(names)), SENTENCE)
     if fence := FENCE.match(own):
-        body = own[fence.end() :]
-        lines = NEXT_FENCE.split(body, maxsplit=1)[0].splitlines()
-        names = [one or other for one, other in DEFINED.findall(body[:4000])]
-        return clipped(words.code.format(len(lines), fence[1]) + words.all_of([*dict.fromkeys(names)][:MOST_NAMES]), room)
+        return _listing(fence[1], own[fence.end() :], words)
     if table := TABLE.match(own):
         cells = filter(None, (one_line(plain_text(cell)) for cell in CELL_END.split(table[1])))
-        return clipped(words.table.format(own.count("\n", table.end()) + 1, words.all_of([*cells])), room)
-    note = NOTE_MARK.match(own) if chunk.kind == "footnote" else None
-    sentence = _sentence(own[note.end() :] if note else own, named, chunk.heading_path)
-    return clipped(words.footnote.format(note[1], sentence) if note else sentence, room)
+        rows = own.strip().count("\n", table.end()) + 1
+        return clipped(words.table.format(words.counted(rows, words.rows), words.all_of([*cells])), SENTENCE)
+    if chunk.kind == "footnote" and (note := NOTE_MARK.match(own)):
+        return clipped(words.footnote.format(note[1], _sentence(own[note.end() :], named, (), words)), SENTENCE)
+    return clipped(_sentence(own, named, chunk.heading_path, words), SENTENCE)
 
 
-def _sentence(own: str, named: Sequence[str], headings: Sequence[str]) -> str:
-    """The first sentence that says something of the passage's terms, else the longest."""
-    head = own[:READ]
-    whole = NEXT_FENCE.split(head, maxsplit=1)[0] or head
-    blocks = map(plain_text, BLOCK_END.split(whole))
+def _listing(language: str, code: str, words: Wording) -> str:
+    """A listing by its language, length and what it defines, else by its first line."""
+    lines = NEXT_FENCE.split(code, maxsplit=1)[0].strip("\n").splitlines()
+    listing = words.code.format(words.comma.join(filter(None, (language, words.counted(len(lines), words.lines)))))
+    defined = dict.fromkeys(one or other for one, other in DEFINED.findall("\n".join(lines[:MOST_LINES])))
+    if defined:
+        return clipped(words.defines.format(listing, words.all_of([*defined][:MOST_NAMES])), SENTENCE)
+    first = next(filter(None, map(one_line, lines)), "")
+    return clipped(f"{listing}, {first}" if first else listing, SENTENCE)
+
+
+def _sentence(own: str, named: Sequence[str], headings: Sequence[str], words: Wording) -> str:
+    """The sentence near the start that has most of the passage's terms, the first of equals; else all of the start."""
+    head = NEXT_FENCE.split(own[:READ], maxsplit=1)[0]
     sentences = [
         sentence
-        for block in blocks
-        for part in SENTENCE_END.split(block)
+        for paragraph in PARAGRAPH_END.split(plain_text(head))
+        for part in SENTENCE_END.split(paragraph)
         if (sentence := one_line(part)) and not any(sentence in heading for heading in headings)
     ]
-    telling = (s for s in sentences if s.count(" ") >= TELLING - 1 and any(name in s for name in named))
-    return next(telling, max(sentences, key=len, default=""))
+    telling = [sentence for sentence in sentences if sentence.count(" ") >= TELLING - 1]
+    return max(telling, key=lambda s: sum(name in s for name in named), default=words.sentences(*sentences))
 
 
 def _lengthened(text: str, chunks: Sequence[Chunk], n: int, settings: Settings) -> str:
     """A short prefix with more of what is true of the passage, until it has the length."""
-    for more in _more(chunks, n, settings):
-        text = one_line(f"{_ended(text)} {clipped(more, ONE_MORE)}")
+    words = wording(_language(chunks[n], settings))
+    for more in _more(chunks, n, settings, words):
+        text = one_line(words.sentences(text, clipped(more, ONE_MORE)))
         if count(text) >= LEAST:
             break
     return text
 
 
-def _more(chunks: Sequence[Chunk], n: int, settings: Settings) -> Iterator[str]:
+def _more(chunks: Sequence[Chunk], n: int, settings: Settings, words: Wording) -> Iterator[str]:
     """What else there is to say of a passage, the most useful first: concepts, neighbours, sizes, its number."""
     chunk = chunks[n]
-    words = wording(_language(chunk, settings))
     if concepts := chunk.chapter.key_concepts[:MOST_NAMES]:
         yield words.concepts.format(words.all_of([*concepts]))
     for template, others in ((words.after, reversed(chunks[:n])), (words.before, chunks[n + 1 :])):
@@ -183,6 +193,8 @@ def _more(chunks: Sequence[Chunk], n: int, settings: Settings) -> Iterator[str]:
             yield template.format(words.quote.format(path[-1]))
     if chunk.chapter.number is not None:
         yield words.number.format(chunk.chapter.number)
-    yield words.size.format(len(chunk.text), _language(chunk, settings), chunk.text.count("\n") + 1)
-    yield words.position.format(len(chunks), n + 1)
+    characters = words.counted(len(chunk.text), words.characters)
+    lines = words.counted(chunk.text.count("\n") + 1, words.lines)
+    yield words.size.format(characters, lines, _language(chunk, settings))
+    yield words.position.format(words.counted(len(chunks), words.passages), n + 1)
     yield words.names.format(chunk.chapter.slug, settings.book_slug)

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from operator import itemgetter
 
 import regex
 
 from bookchunk_assets.context.plain import read_text
 
-# Letters and marks, joined inside by apostrophe, hyphen or underscore; digits may follow: ``Lord's``, ``set_up``, ``utf8``.
-WORD = regex.compile(r"\p{L}[\p{L}\p{M}]{2,}(?:['’_-][\p{L}\p{M}]+)*\d*")
-POSSESSIVE = ("'s", "’s")
+# White space, punctuation and symbols are in no word, and hiragana is what stands between Japanese ones. Said this way
+# round, since ``\w`` of ``re`` leaves out the vowel signs of Thai and Hindi, and that of ``regex`` is slow.
+OUTSIDE = r"\s\x00-/:-@\[-`{-\xbf،؛؟।\u2000-\u2bff\u3000-\u309f\uff00-\uff20\U0001f000-\U0001faff"
+# ``sacred-secular``, ``set_up``, ``utf8``, not the stump of ``didn't``; two Chinese characters are a word.
+WORD = re.compile(rf"[^\d{OUTSIDE}][^{OUTSIDE}]{{2,}}+(?:[-_][^{OUTSIDE}]++)*+(?!['’]t\b)|[\u4e00-\u9fff]{{2}}")
+SPACELESS = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 LONGEST = 24  # letters; longer "words" are phrases of a script without spaces, or no words at all
+FULL_WEIGHT = 8  # letters
+NAME = 1.5  # a word never written in lower case
+
+# spaCy's list leaves out these, on which no passage turns.
+MORE_STOP_WORDS = """
+    art came come doth example following follows hath know let like need said saith says shall thee thine thing things
+    thou thus thy unto upon want way went yes
+"""
 
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """spaCy's stop words of a language (a BCP 47 tag), with the English ones, which turn up in any book."""
-    found: set[str] = set()
-    for code in ("en", language.partition("-")[0].lower()):
+    """spaCy's stop words of a language (a BCP 47 tag), with the English ones, which turn up in any book; in lower case
+    and capitalised."""
+    found = set(MORE_STOP_WORDS.split())
+    for code in {"en", language.partition("-")[0].lower()}:
         try:
             found |= import_module(f"spacy.lang.{code}.stop_words").STOP_WORDS
         except ModuleNotFoundError:
             continue
-    return frozenset(found)
+    return frozenset(found | {word.capitalize() for word in found})
 
 
 def terms(source: str, language: str) -> Iterator[str]:
@@ -34,17 +48,18 @@ def terms(source: str, language: str) -> Iterator[str]:
     shorter ones, names before others; ties in the order of the text. It looks at the passage alone, so that an edit
     elsewhere in the chapter changes nothing here."""
     ignored = stop_words(language)
-    tally: Counter[str] = Counter()
-    written: dict[str, str] = {}
-    for form, n in Counter(WORD.findall(read_text(source))).items():
-        word = form[:-2] if form.endswith(POSSESSIVE) else form
-        key = word.lower()
-        if key not in ignored and len(word) <= LONGEST and "'" not in word and "’" not in word:
-            tally[key] += n
-            # Lower case wins over the capital that starts a sentence.
-            written[key] = max(word, written.get(key, word))
-    yield from (written[key] for key in sorted(tally, key=lambda key: -tally[key] * _weight(written[key])))
-
-
-def _weight(word: str) -> float:
-    return min(len(word), 8) * (1.0 if word.islower() else 1.5)
+    words = [word for word in WORD.findall(read_text(source)) if word not in ignored and len(word) <= LONGEST]
+    keys = [word.lower() for word in words]
+    written = dict(zip(keys, words, strict=True))
+    forms = set(words)
+    weighed = [
+        (n * min(len(key), FULL_WEIGHT) * (1 if key in forms else NAME), key) for key, n in Counter(keys).items()
+    ]
+    weighed.sort(key=itemgetter(0), reverse=True)
+    told: set[str] = set()
+    for _, key in weighed:
+        stem = key.removesuffix("s")
+        if stem in told or (not key.isascii() and SPACELESS.match(key) and keys.count(key) == 1):
+            continue
+        told.add(stem)
+        yield key if key in forms else written[key]

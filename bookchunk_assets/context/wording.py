@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+ENDS = (".", "!", "?", "…", "。", "！", "？", "؟", "।", ".”", "!”", "?”", '."', '!"', '?"', ".)")
+
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """Templates for ``str.format``: where a passage stands, what it is, what it speaks of, and more to say of a short one.
-    ``quote`` sets off a title; the last of several names follows ``last``."""
+    """Templates for ``str.format``: where a passage stands, what it is, what it speaks of, and more to say of a
+    short one. ``quote`` sets off a title; the last of several names follows ``last``; nouns are singular and plural."""
 
     quote: str
+    stop: str
     comma: str
     last: str
+    lines: tuple[str, str]
+    rows: tuple[str, str]
+    characters: tuple[str, str]
+    passages: tuple[str, str]
     book: str
     authors: str
     chapter: str
@@ -22,6 +29,7 @@ class Wording:
     contents: str
     footnote: str
     code: str
+    defines: str
     table: str
     speaks: str
     concepts: str
@@ -36,11 +44,25 @@ class Wording:
         """``A``, ``A and B``, ``A, B and C``."""
         return self.last.join(filter(None, (self.comma.join(names[:-1]), *names[-1:])))
 
+    @staticmethod
+    def counted(n: int, noun: tuple[str, str]) -> str:
+        """``1 line``, ``2 lines``."""
+        return f"{n} {noun[n != 1]}"
+
+    def sentences(self, *texts: str) -> str:
+        """The texts that aren't empty one after the other, each with the full stop that it lacks."""
+        return " ".join(text if text.endswith(ENDS) else text.rstrip(",;:-– ") + self.stop for text in texts if text)
+
 
 ENGLISH = Wording(
     quote="“{}”",
+    stop=".",
     comma=", ",
     last=" and ",
+    lines=("line", "lines"),
+    rows=("row", "rows"),
+    characters=("character", "characters"),
+    passages=("passage", "passages"),
     book="From the book {}",
     authors=" by {}",
     chapter="chapter {}",
@@ -49,22 +71,28 @@ ENGLISH = Wording(
     pages="pages {}–{}",
     contents="the table of contents, which lists {}",
     footnote="footnote {}, {}",
-    code="a {}-line listing {}",
-    table="a {}-row table with the columns {}",
-    speaks="It speaks of {}.",
-    concepts="The chapter's key concepts are {}.",
-    after="The section before it is {}.",
-    before="The section after it is {}.",
-    number="It belongs to chapter number {}.",
-    size="It is a passage of {}-character text with the language code {}, on a total of {} of its own source lines.",
-    position="Of the {} passages that the chapter is made of, this one comes as number {}.",
-    names="The chapter is filed under the name {} and the book under {}.",
+    code="a code listing ({})",
+    defines="{} that defines {}",
+    table="a table of {} with the columns {}",
+    speaks="It speaks of {}",
+    concepts="The chapter's key concepts are {}",
+    after="The section before it is {}",
+    before="The section after it is {}",
+    number="It belongs to chapter number {}",
+    size="Its text is {} long, in {} of source, and its language is marked as “{}”",
+    position="The chapter was divided into {}, of which this is number {}",
+    names="The chapter is filed under the name “{}” and the book under “{}”",
 )
 
 THAI = Wording(
     quote="“{}”",
+    stop="",
     comma=", ",
     last=" และ ",
+    lines=("บรรทัด", "บรรทัด"),
+    rows=("แถว", "แถว"),
+    characters=("ตัวอักษร", "ตัวอักษร"),
+    passages=("ตอน", "ตอน"),
     book="จากหนังสือ {}",
     authors=" โดย {}",
     chapter="บท {}",
@@ -73,16 +101,17 @@ THAI = Wording(
     pages="หน้า {}–{}",
     contents="สารบัญ ซึ่งมีรายการ {}",
     footnote="เชิงอรรถ {} {}",
-    code="โค้ด {} บรรทัด {}",
-    table="ตาราง {} แถว มีคอลัมน์ {}",
+    code="โค้ด ({})",
+    defines="{} กำหนด {}",
+    table="ตาราง {} มีคอลัมน์ {}",
     speaks="กล่าวถึง {}",
     concepts="แนวคิดสำคัญของบทนี้ คือ {}",
     after="หัวข้อก่อนหน้า คือ {}",
     before="หัวข้อถัดไป คือ {}",
     number="อยู่ในบทที่ {}",
-    size="ข้อความนี้ยาว {} ตัวอักษร รหัสภาษา {} จำนวน {} บรรทัด",
-    position="จากทั้งหมด {} ตอนของบทนี้ ตอนนี้เป็นตอนที่ {}",
-    names="บทนี้เก็บไว้ในชื่อ {} และหนังสือเก็บไว้ในชื่อ {}",
+    size="ข้อความนี้ยาว {} จำนวน {} รหัสภาษา {}",
+    position="บทนี้แบ่งเป็น {} ตอนนี้เป็นตอนที่ {}",
+    names="บทนี้เก็บไว้ในชื่อ “{}” และหนังสือเก็บไว้ในชื่อ “{}”",
 )
 
 

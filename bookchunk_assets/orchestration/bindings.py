@@ -1,0 +1,84 @@
+"""What the instance remembers of a book: its folder, its files, and the settings that were asked for."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import dagster as dg
+
+from bookchunk_assets.corpus.book import Book
+from bookchunk_assets.corpus.manifest import Manifest
+from bookchunk_assets.corpus.settings import Choice, Settings, resolve_settings
+from bookchunk_assets.orchestration.provenance import remember, remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A book's record. ``recorded`` holds where the manifest is silent; ``override`` until the next plain command or
+    until the manifest is no longer the ``manifest_version`` that it was given for. ``files`` are names by chapter."""
+
+    folder: str
+    root: str
+    manifest_version: str
+    files: dict[str, str] = field(default_factory=dict)
+    recorded: Choice = Choice()
+    override: Choice = Choice()
+
+    def path(self, chapter: str) -> Path:
+        """The file of a chapter, by its key; raises ``KeyError`` where the book has none."""
+        return Path(self.folder) / self.files[chapter]
+
+    def settings(self, manifest: Manifest, manifest_version: str) -> Settings:
+        """The book's settings as of its manifest."""
+        override = self.override if self.manifest_version == manifest_version else Choice()
+        return resolve_settings(manifest, override, self.recorded)
+
+
+def _key(book: str) -> str:
+    return f"bookchunk/book/{book}"
+
+
+def load_binding(instance: dg.DagsterInstance, book: str) -> Binding | None:
+    """The record of a book; None where the instance has not seen it."""
+    text = remembered(instance, _key(book))
+    if text is None:
+        return None
+    data = json.loads(text)
+    return Binding(**{**data, "recorded": Choice(**data["recorded"]), "override": Choice(**data["override"])})
+
+
+def bind(instance: dg.DagsterInstance, book: Book, root: Path, asked: Choice | None) -> Binding:
+    """Record where a book stands and, from a command (``asked``), what it asked for; the sensor asks for nothing, and
+    leaves what was asked in force."""
+    slug = book.manifest.slug
+    known = load_binding(instance, slug)
+    recorded = known.recorded if known else Choice()
+    override = known.override if known and known.manifest_version == book.manifest_version else Choice()
+    if asked is not None:
+        override = asked
+        rag = book.manifest.rag
+        recorded = Choice(
+            context=recorded.context if rag.context not in (None, "auto") else _kept(asked.context, recorded.context),
+            embedding=(
+                recorded.embedding
+                if rag.embedding not in (None, "auto")
+                else _kept(asked.embedding, recorded.embedding)
+            ),
+        )
+    binding = Binding(
+        folder=str(book.folder.resolve()),
+        root=str(root.resolve()),
+        manifest_version=book.manifest_version,
+        files={chapter.key: chapter.path.name for chapter in book.chapters},
+        recorded=recorded,
+        override=override,
+    )
+    if binding != known:
+        remember(instance, _key(slug), json.dumps(asdict(binding)))
+    return binding
+
+
+def _kept(asked: str | None, before: str | None) -> str | None:
+    return before if asked in (None, "auto") else asked

@@ -1,0 +1,100 @@
+"""What Dagster's records say of many partitions at once: the one place that reads its storage below the public API.
+
+``test_provenance`` fails when an upgrade of Dagster moves one of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import dagster as dg
+from dagster._core.events import DagsterEventType
+from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
+
+DATA_VERSION = "dagster/data_version"
+CODE_VERSION = "dagster/code_version"
+USER_PROVIDED = "dagster/data_version_is_user_provided"
+INPUT_VERSION = "dagster/input_data_version/"
+INPUT_POINTER = "dagster/input_event_pointer/"
+RANGE_START, RANGE_END = ASSET_PARTITION_RANGE_START_TAG, ASSET_PARTITION_RANGE_END_TAG
+BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A partition's newest event: the version of what was made or seen, what made it, and from which versions."""
+
+    event: int
+    version: str
+    code_version: str | None
+    inputs: Mapping[str, str]
+
+
+def observed(instance: dg.DagsterInstance, asset: str, partitions: Collection[str]) -> dict[str, Made]:
+    """The newest observations, by partition."""
+    key = dg.AssetKey(asset)
+    storage = instance.event_log_storage
+    kind = DagsterEventType.ASSET_OBSERVATION
+    events = storage.get_latest_storage_id_by_partition(key, kind, set(partitions))
+    versions = storage.get_latest_tags_by_partition(key, kind, [DATA_VERSION], list(partitions))
+    return {
+        partition: Made(event, versions[partition][DATA_VERSION], None, {})
+        for partition, event in events.items()
+        if partition in versions
+    }
+
+
+def materialized(instance: dg.DagsterInstance, asset: str, partitions: Collection[str]) -> dict[str, Made]:
+    """The newest materialisations that a stage reported itself, by partition. One without a version of ours is what a
+    range run says of all its partitions before it starts: nothing was made yet."""
+    key = dg.AssetKey(asset)
+    events = instance.event_log_storage.get_latest_storage_id_by_partition(
+        key, DagsterEventType.ASSET_MATERIALIZATION, set(partitions)
+    )
+    ids = sorted(events.values())
+    found: dict[str, Made] = {}
+    for at in range(0, len(ids), BATCH):
+        some = dg.AssetRecordsFilter(asset_key=key, storage_ids=ids[at : at + BATCH])
+        for record in instance.fetch_materializations(some, limit=BATCH).records:
+            tags = record.asset_materialization.tags if record.asset_materialization else None
+            if record.partition_key and tags and tags.get(USER_PROVIDED) == "true":
+                found[record.partition_key] = Made(
+                    record.storage_id,
+                    tags[DATA_VERSION],
+                    tags.get(CODE_VERSION),
+                    {k.removeprefix(INPUT_VERSION): v for k, v in tags.items() if k.startswith(INPUT_VERSION)},
+                )
+    return found
+
+
+def observe(instance: dg.DagsterInstance, asset: str, partition: str, version: str) -> None:
+    """Report what was seen, without a run."""
+    tags = {DATA_VERSION: version, USER_PROVIDED: "true"}
+    instance.report_runless_asset_event(dg.AssetObservation(asset, partition=partition, tags=tags))
+
+
+def materialization(
+    asset: str,
+    partition: str,
+    version: str,
+    code_version: str,
+    inputs: Mapping[str, Made],
+    metadata: Mapping[str, object],
+) -> dg.AssetMaterialization:
+    """The event that says what one partition of a run is: a range run's own event has one version for all."""
+    tags = {DATA_VERSION: version, CODE_VERSION: code_version, USER_PROVIDED: "true"}
+    for name, made in inputs.items():
+        tags[INPUT_VERSION + name] = made.version
+        tags[INPUT_POINTER + name] = str(made.event)
+    return dg.AssetMaterialization(asset, partition=partition, tags=tags, metadata=dict(metadata))
+
+
+def remembered(instance: dg.DagsterInstance, key: str) -> str | None:
+    """A value that was remembered in the instance under a name of ours."""
+    return instance.daemon_cursor_storage.get_cursor_values({key}).get(key)
+
+
+def remember(instance: dg.DagsterInstance, key: str, value: str) -> None:
+    """Keep a value in the instance."""
+    instance.daemon_cursor_storage.set_cursor_values({key: value})

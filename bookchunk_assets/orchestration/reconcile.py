@@ -1,0 +1,73 @@
+"""What is on disk, brought into Dagster: partitions for what is there, observations for what changed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import dagster as dg
+
+from bookchunk_assets.corpus.book import Book
+from bookchunk_assets.corpus.settings import Settings
+from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS, chapter_partition
+from bookchunk_assets.orchestration.provenance import materialized, observe, observed
+from bookchunk_assets.outputs.canonical import canonical
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """A book's chapters as partitions, in the book's order."""
+
+    book: str
+    partitions: tuple[str, ...]
+
+
+def settings_version(settings: Settings) -> str:
+    """The version of a chapter's settings."""
+    return hashlib.sha256(canonical(asdict(settings)).encode()).hexdigest()
+
+
+def reconcile(instance: dg.DagsterInstance, book: Book, settings: Settings) -> Reconciled:
+    """Add the partitions that are missing, and report the files and settings that are not what was seen last."""
+    slug = book.manifest.slug
+    partitions = tuple(chapter_partition(slug, chapter.key) for chapter in book.chapters)
+    add_partitions(instance, slug, partitions)
+    files = observed(instance, "chapter_file", partitions)
+    known = observed(instance, "chapter_settings", partitions)
+    wanted = settings_version(settings)
+    for partition, chapter in zip(partitions, book.chapters, strict=True):
+        if partition not in files or files[partition].version != chapter.version:
+            observe(instance, "chapter_file", partition, chapter.version)
+        if partition not in known or known[partition].version != wanted:
+            observe(instance, "chapter_settings", partition, wanted)
+    return Reconciled(slug, partitions)
+
+
+def add_partitions(instance: dg.DagsterInstance, book: str, partitions: Sequence[str]) -> None:
+    """Make the book and its chapters known; keys that are known are left as they stand."""
+    for definition, keys in ((BOOKS, [book]), (CHAPTERS, partitions)):
+        name = str(definition.name)
+        there = set(instance.get_dynamic_partitions(name))
+        if missing := [key for key in keys if key not in there]:
+            instance.add_dynamic_partitions(name, missing)
+
+
+def book_version(instance: dg.DagsterInstance, partitions: Sequence[str]) -> str | None:
+    """The digest of a book's chapters in order with the versions of their last stage; None until each has one."""
+    made = materialized(instance, "chunk_embeddings", partitions)
+    if any(partition not in made for partition in partitions):
+        return None
+    lines = "".join(f"{partition} {made[partition].version}\n" for partition in partitions)
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def observe_book(instance: dg.DagsterInstance, found: Reconciled) -> bool:
+    """Report the book's digest if it is not what was seen last; False until every chapter is made."""
+    version = book_version(instance, found.partitions)
+    if version is None:
+        return False
+    seen = observed(instance, "book_chapters", [found.book])
+    if found.book not in seen or seen[found.book].version != version:
+        observe(instance, "book_chapters", found.book, version)
+    return True

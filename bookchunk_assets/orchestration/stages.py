@@ -1,0 +1,156 @@
+"""A chapter's stage as a Dagster asset: what is the same for every one of them.
+
+A run over one chapter or many works through them one by one: read, make, keep, and say so at once, so that a killed run
+loses only what it had not said. A range run's own event has one data version for all its partitions
+(dagster-io/dagster#34013), so it is yielded first and the events that count follow, each with its own versions.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any, TypeVar
+
+import dagster as dg
+
+from bookchunk_assets.corpus.book import open_manifest, version_of
+from bookchunk_assets.corpus.faults import Refused
+from bookchunk_assets.corpus.manifest import Manifest
+from bookchunk_assets.corpus.settings import Settings
+from bookchunk_assets.corpus.text import NoText
+from bookchunk_assets.orchestration.bindings import Binding, load_binding
+from bookchunk_assets.orchestration.home import home_of, store_of
+from bookchunk_assets.orchestration.lock import book_lock
+from bookchunk_assets.orchestration.partitions import CHAPTERS, book_of, chapter_of
+from bookchunk_assets.orchestration.provenance import Made, materialization, observe, observed
+from bookchunk_assets.orchestration.reconcile import settings_version
+from bookchunk_assets.orchestration.staleness import Recipe, versions
+from bookchunk_assets.orchestration.store import StageStore
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class OpenBook:
+    """A bound book, its manifest read."""
+
+    binding: Binding
+    manifest: Manifest
+    manifest_version: str
+
+
+@dataclass(slots=True)
+class ChapterAtWork:
+    """What a stage may read of the chapter that it works on. Reading the file or the settings notes what was read: if
+    it is not what was observed, it is observed first. A stage may leave ``metadata`` for the UI."""
+
+    instance: dg.DagsterInstance
+    store: StageStore
+    partition: str
+    book: OpenBook
+    inputs: dict[str, Made]
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    def file(self) -> tuple[bytes, Path]:
+        """The chapter's bytes, and where they stand."""
+        path = self.book.binding.path(chapter_of(self.partition))
+        data = path.read_bytes()
+        self._saw("chapter_file", version_of(data, self.book.manifest.kind, path.name))
+        return data, path
+
+    def settings(self) -> Settings:
+        """The book's settings as of now."""
+        settings = self.book.binding.settings(self.book.manifest, self.book.manifest_version)
+        self._saw("chapter_settings", settings_version(settings))
+        return settings
+
+    def read(self, stage: str, row: type[T]) -> list[T]:
+        """What an earlier stage made of this chapter."""
+        return self.store.read(stage, self.partition, row)
+
+    def _saw(self, asset: str, version: str) -> None:
+        if asset not in self.inputs or self.inputs[asset].version != version:
+            observe(self.instance, asset, self.partition, version)
+            self.inputs[asset] = observed(self.instance, asset, [self.partition])[self.partition]
+
+
+Make = Callable[[ChapterAtWork], Sequence[Any]]
+RECIPES: dict[str, Recipe] = {}  # in the order in which the stages run
+
+
+def chapter_stage(
+    *, inputs: Sequence[str], code_version: str, row: type, kinds: set[str]
+) -> Callable[[Make], dg.AssetsDefinition]:
+    """Make an asset of a function that turns a chapter at work into rows of the dataclass ``row``."""
+
+    def decorate(make: Make) -> dg.AssetsDefinition:
+        recipe = Recipe(make.__name__, code_version, tuple(inputs))
+        RECIPES[recipe.name] = recipe
+
+        @dg.asset(
+            name=recipe.name,
+            description=make.__doc__,
+            partitions_def=CHAPTERS,
+            deps=list(inputs),
+            code_version=code_version,
+            group_name="chapter",
+            kinds=kinds,
+            backfill_policy=dg.BackfillPolicy.single_run(),
+            automation_condition=AUTOMATION,
+        )
+        def stage(context: dg.AssetExecutionContext) -> Iterator[Any]:
+            instance, store = context.instance, store_of(context.instance)
+            keys = list(context.partition_keys)
+            known = versions(instance, recipe.inputs, keys)
+            yield dg.MaterializeResult()
+            for slug, partitions in groupby(keys, book_of):
+                with book_lock(home_of(instance), slug):
+                    book = open_book(instance, slug)
+                    for partition in partitions:
+                        now = {name: known[name][partition] for name in recipe.inputs if partition in known[name]}
+                        at_work = ChapterAtWork(instance, store, partition, book, now)
+                        yield _event(recipe, make, row, at_work)
+
+        return stage
+
+    return decorate
+
+
+def _event(recipe: Recipe, make: Make, row: type, chapter: ChapterAtWork) -> dg.AssetMaterialization:
+    """Do one chapter's work, keep it, and say what it is."""
+    started = time.perf_counter()
+    try:
+        rows = make(chapter)
+    except (NoText, Refused, OSError, KeyError) as error:
+        raise dg.Failure(f"{chapter.partition}: {recipe.name}: {error}") from error
+    version = chapter.store.write(recipe.name, chapter.partition, rows, row)
+    metadata = {"rows": len(rows), "seconds": round(time.perf_counter() - started, 4), **chapter.metadata}
+    return materialization(recipe.name, chapter.partition, version, recipe.code_version, chapter.inputs, metadata)
+
+
+def open_book(instance: dg.DagsterInstance, slug: str) -> OpenBook:
+    """A bound book; fails where it is not bound, or its manifest is refused."""
+    binding = load_binding(instance, slug)
+    if binding is None:
+        raise dg.Failure(f"{slug}: no folder is known for this book; run `bookchunk chunk` on it once")
+    try:
+        manifest, version = open_manifest(Path(binding.folder), Path(binding.root))
+    except Refused as refused:
+        raise dg.Failure(str(refused)) from refused
+    return OpenBook(binding, manifest, version)
+
+
+# One graph level a tick: what was never made, whose code or inputs changed, once nothing before it is under way.
+AUTOMATION = (
+    (
+        dg.AutomationCondition.missing()
+        | dg.AutomationCondition.code_version_changed()
+        | dg.AutomationCondition.any_deps_match(dg.AutomationCondition.data_version_changed())
+    ).since_last_handled()
+    & ~dg.AutomationCondition.in_progress()
+    & ~dg.AutomationCondition.any_deps_in_progress()
+    & ~dg.AutomationCondition.any_deps_missing()
+)

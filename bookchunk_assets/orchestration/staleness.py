@@ -1,0 +1,64 @@
+"""Which partitions of a stage are stale, by Dagster's records alone, and why.
+
+A partition is stale where nothing was made, its output is gone, or the code or an input's data is not what it was made
+from. Staleness is not transitive: asked stage by stage, each after the one before has run, a stage whose output comes out
+the same stops the wave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import dagster as dg
+
+from bookchunk_assets.orchestration.provenance import Made, materialized, observed
+from bookchunk_assets.orchestration.store import StageStore
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What makes a stage's output: its code, and its inputs by asset name, those that are ``seen`` being observed."""
+
+    name: str
+    code_version: str
+    inputs: tuple[str, ...]
+
+
+SEEN = frozenset({"chapter_file", "chapter_settings", "book_chapters"})
+
+
+def versions(
+    instance: dg.DagsterInstance, assets: Sequence[str], partitions: Sequence[str]
+) -> dict[str, dict[str, Made]]:
+    """The newest version of each asset's partitions."""
+    return {
+        name: (observed if name in SEEN else materialized)(instance, name, partitions) for name in assets
+    }
+
+
+def stale(
+    instance: dg.DagsterInstance, store: StageStore | None, recipe: Recipe, partitions: Sequence[str]
+) -> dict[str, str]:
+    """The stale ones of ``partitions``, in order, each with its cause; ``store`` is where outputs must be."""
+    made = materialized(instance, recipe.name, partitions)
+    inputs = versions(instance, recipe.inputs, partitions)
+    causes = {}
+    for partition in partitions:
+        cause = _cause(recipe, made.get(partition), {name: inputs[name].get(partition) for name in recipe.inputs})
+        if cause is None and store is not None and not store.has(recipe.name, partition):
+            cause = "its output is gone"
+        if cause is not None:
+            causes[partition] = cause
+    return causes
+
+
+def _cause(recipe: Recipe, made: Made | None, inputs: Mapping[str, Made | None]) -> str | None:
+    if made is None:
+        return "never made"
+    if made.code_version != recipe.code_version:
+        return f"its code changed, {made.code_version} to {recipe.code_version}"
+    for name, now in inputs.items():
+        if now is not None and made.inputs.get(name) != now.version:
+            return f"{name} changed"
+    return None

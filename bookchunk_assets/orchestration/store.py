@@ -1,0 +1,56 @@
+"""Where the stages keep what they made: a Parquet file for each stage and partition.
+
+Not Dagster's IO manager: a range run hands an IO manager all its partitions in one dictionary, and memory would grow
+with the book. Here a stage reads and writes one chapter at a time.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import polars as pl
+from upath import UPath
+
+from bookchunk_assets.orchestration.frames import content_version, from_frame, to_frame
+
+T = TypeVar("T")
+
+
+class StageStore:
+    """Stage outputs under a folder or any fsspec URL."""
+
+    def __init__(self, base: str) -> None:
+        self._base = UPath(base)
+
+    def path(self, stage: str, partition: str) -> UPath:
+        """Where a partition's output stands; partition names are escaped, so none leaves the folder."""
+        *folders, name = (quote(part, safe="").replace(".", "%2E") for part in partition.split("/"))
+        return self._base.joinpath(stage, *folders, f"{name}.parquet")
+
+    def write(self, stage: str, partition: str, rows: Sequence[Any], row: type) -> str:
+        """Keep ``rows``, whole or not at all; the version of their content."""
+        frame = to_frame(rows, row)
+        buffer = io.BytesIO()
+        frame.write_parquet(buffer)
+        path = self.path(stage, partition)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(path, Path):
+            part = path.with_name(f".{path.name}.{os.getpid()}")
+            part.write_bytes(buffer.getvalue())
+            part.replace(path)
+        else:  # object stores write whole objects
+            path.write_bytes(buffer.getvalue())
+        return content_version(frame)
+
+    def read(self, stage: str, partition: str, row: type[T]) -> list[T]:
+        """What was kept; raises ``FileNotFoundError`` where nothing was."""
+        return from_frame(pl.read_parquet(io.BytesIO(self.path(stage, partition).read_bytes())), row)
+
+    def has(self, stage: str, partition: str) -> bool:
+        """Whether something was kept."""
+        return bool(self.path(stage, partition).exists())

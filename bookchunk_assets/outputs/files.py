@@ -1,0 +1,62 @@
+"""The output files of a book: where they stand, and how they are written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = ".ingest"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputPaths:
+    """A book's four files."""
+
+    chunks: Path
+    diff: Path
+    report: Path
+    embeddings: Path
+
+    @classmethod
+    def of_book(cls, folder: Path) -> OutputPaths:
+        """In the book's ``.ingest``."""
+        at = folder / FOLDER
+        return cls(at / "chunks.jsonl", at / "chunks.diff.json", at / "report.json", at / "embeddings.parquet")
+
+    @classmethod
+    def beside(cls, chunks: Path) -> OutputPaths:
+        """Beside a path that ``--out`` gave."""
+        stem = chunks.with_name(chunks.stem)
+        return cls(chunks, *(stem.with_name(stem.name + end) for end in (".diff.json", ".report.json", ".embeddings.parquet")))
+
+
+def write_whole(path: Path, parts: Iterable[bytes]) -> str:
+    """Write a file that a reader sees whole or not at all; the digest of what was written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for left in path.parent.glob(f".{path.name}.*.part"):  # of a killed run; one process at a time writes here
+        left.unlink(missing_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    digest = hashlib.sha256()
+    try:
+        with part.open("wb") as file:
+            for data in parts:
+                digest.update(data)
+                file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return digest.hexdigest()
+
+
+def digest_of(path: Path) -> str | None:
+    """The digest of a file; None where there is none."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None

@@ -1,0 +1,162 @@
+"""The report of a run: its figures, the printed block, and ``report.json``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from bookchunk_assets.corpus.settings import Settings
+from bookchunk_assets.outputs.checks import CheckResult
+from bookchunk_assets.outputs.diff import Diff
+from bookchunk_assets.outputs.records import Record
+
+BARS = 40  # the width of a histogram's longest bar
+STEP = 50  # tokens a line of it spans
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What the report says of chunk sizes, gathered a record at a time. Sizes are cl100k tokens."""
+
+    tokens: tuple[int, ...]
+    overlaps: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One book's figures, as ``--json`` prints them; ``seconds`` by stage are in ``report.json`` alone."""
+
+    slug: str
+    status: int
+    verdict: str
+    chapters: Mapping[str, int]
+    chunks: Mapping[str, int]
+    tokens: Mapping[str, float]
+    overlap: Mapping[str, float]
+    context: Mapping[str, Any]
+    embeddings: Mapping[str, Any]
+    checks: tuple[Mapping[str, Any], ...]
+    warnings: tuple[str, ...]
+    output: str
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    spend: Mapping[str, float] = field(default_factory=dict)
+
+    def summary(self) -> dict[str, Any]:
+        """What ``--json`` prints of a book."""
+        whole = asdict(self)
+        return {name: value for name, value in whole.items() if name not in ("seconds", "spend")}
+
+    def to_json(self) -> bytes:
+        """``report.json``."""
+        return json.dumps(asdict(self), ensure_ascii=False, indent=1).encode() + b"\n"
+
+    def timed(self, seconds: Mapping[str, float]) -> Report:
+        """With the seconds that each stage took."""
+        return replace(self, seconds=dict(seconds))
+
+
+def sizes_of(records: Iterable[Record]) -> Sizes:
+    """Token counts of the chunks, and overlaps of those that go on in a section."""
+    tokens, overlaps, before = [], [], None
+    for record in records:
+        tokens.append(record["token_count"])
+        metadata = record["metadata"]
+        section = (record["chapter_slug"], record["section_anchor"])
+        if metadata["kind"] == "body":
+            if section == before:
+                overlaps.append(metadata["overlap_tokens"])
+            before = section
+    return Sizes(tuple(tokens), tuple(overlaps))
+
+
+def make_report(
+    settings: Settings,
+    *,
+    chapters: int,
+    sizes: Sizes,
+    difference: Diff,
+    generated: int,
+    checks: Sequence[CheckResult],
+    warnings: Sequence[str],
+    output: str,
+) -> Report:
+    """The report of a book whose files are written."""
+    failed = any(not check.passed and not check.warns for check in checks)
+    told = [*warnings, *(f"{check.name}: {check.what}" for check in checks if check.warns and not check.passed)]
+    summary = difference.summary
+    total = len(sizes.tokens)
+    return Report(
+        slug=settings.book_slug,
+        status=1 if failed else 0,
+        verdict="FAIL" if failed else "PASS",
+        chapters={"done": chapters, "total": chapters},
+        chunks={
+            "total": total,
+            **{name: summary[name] for name in ("added", "modified", "moved", "removed", "unchanged")},
+        },
+        tokens={
+            "mean": _mean(sizes.tokens),
+            "p95": nearest_rank(sizes.tokens, 95),
+            "max": max(sizes.tokens, default=0),
+            "target": settings.target_tokens,
+        },
+        overlap={"mean": _mean(sizes.overlaps), "target": settings.overlap_tokens},
+        context={"dollars": 0.0, "generated": generated, "reused": total - generated, "model": settings.context},
+        embeddings={"embedded": 0, "reused": 0, "model": settings.embedding, "dimensions": 0, "dollars": 0.0},
+        checks=tuple(
+            {"name": c.name, "passed": c.passed, "warns": c.warns, "what": c.what, "faults": list(c.faults)}
+            for c in checks
+        ),
+        warnings=tuple(told),
+        output=output,
+    )
+
+
+def render(report: Report) -> str:
+    """The printed block."""
+    chunks, tokens, context, vectors = report.chunks, report.tokens, report.context, report.embeddings
+    made = f"{vectors['embedded']} embedded, {vectors['reused']} reused ({vectors['model']}, {vectors['dimensions']} dimensions)"
+    failed = ", ".join(check["name"] for check in report.checks if not check["passed"] and not check["warns"])
+    verdict = "PASS — advance to /book-rag-push" if report.verdict == "PASS" else f"FAIL — {failed}"
+    lines = [
+        "Phase 04a — Chunking",
+        f"  Chapters chunked:    {report.chapters['done']} / {report.chapters['total']}",
+        f"  Total chunks:        {chunks['total']} (+{chunks['added']} added, ~{chunks['modified']} modified, "
+        f"-{chunks['removed']} removed, {chunks['unchanged']} unchanged)",
+        f"  Tokens / chunk:      avg {tokens['mean']:.0f}, p95 {tokens['p95']:.0f}, max {tokens['max']:.0f} "
+        f"(target {tokens['target']:.0f})",
+        f"  Overlap:             {report.overlap['mean']:.0f} tokens avg (target {report.overlap['target']:.0f})",
+        f"  Context prefix gen:  ${context['dollars']:.2f} in API spend ({context['generated']} generated, "
+        f"{context['reused']} reused, {context['model']})",
+        f"  Embeddings:          {'none' if vectors['model'] == 'none' else made}",
+        f"  Output:              {report.output}",
+        *(f"  Warning:             {warning}" for warning in report.warnings),
+        "",
+        f"  Verdict: {verdict}",
+    ]
+    return "\n".join(lines)
+
+
+def histogram(tokens: Sequence[int]) -> str:
+    """Chunk sizes as Markdown that a person can read: a bar for each step of tokens."""
+    if not tokens:
+        return "no chunks"
+    steps = [0] * (max(tokens) // STEP + 1)
+    for size in tokens:
+        steps[size // STEP] += 1
+    lines = [
+        f"{n * STEP:>5}–{n * STEP + STEP - 1:<5} {'█' * round(BARS * many / max(steps))} {many}"
+        for n, many in enumerate(steps)
+    ]
+    return "```\n" + "\n".join(lines) + "\n```"
+
+
+def nearest_rank(values: Sequence[int], percent: int) -> int:
+    """The nearest-rank percentile; 0 of nothing."""
+    return sorted(values)[max(-(-len(values) * percent // 100) - 1, 0)] if values else 0
+
+
+def _mean(values: Sequence[int]) -> float:
+    return round(sum(values) / len(values), 1) if values else 0.0
