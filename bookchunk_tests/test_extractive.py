@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 from hypothesis import given
+from hypothesis import settings as within
 from hypothesis import strategies as st
 
 from bookchunk_assets.chunking.chunk import Chunk
@@ -82,14 +83,48 @@ def test_prefix_is(case: dict[str, Any]) -> None:
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 MARKUP = st.lists(
     st.sampled_from(
-        ["# ", "\n", "\n\n", "| a ", "|\n", "|---|---|\n", "```", "[^1]", "[^1]:", "](", "[", "**", "_", "<b", ">", "&amp;"]
-        + ["{#x}", "{", "}", "{0}", "Mr. ", "A. ", "word ", "กขค ", "คำ", "。", "x" * 400, "🎉" * 90, "\x00", "\u2028", "̀" * 60]
+        [
+            "# ",
+            "\n",
+            "\n\n",
+            "| a ",
+            "|\n",
+            "|---|---|\n",
+            "```",
+            "[^1]",
+            "[^1]:",
+            "](",
+            "[",
+            "**",
+            "_",
+            "<b",
+            ">",
+            "&amp;",
+        ]
+        + [
+            "{#x}",
+            "{",
+            "}",
+            "{0}",
+            "Mr. ",
+            "A. ",
+            "word ",
+            "กขค ",
+            "คำ",
+            "。",
+            "x" * 400,
+            "🎉" * 90,
+            "\x00",
+            "\u2028",
+            "̀" * 60,
+        ]
     ),
     max_size=40,
 ).map("".join)
 TEXT = ANY | MARKUP | st.builds("".join, st.lists(ANY | MARKUP, max_size=4))
 
 
+@within(deadline=None)  # the first call loads stop words
 @given(
     texts=st.lists(TEXT, min_size=1, max_size=4),
     title=TEXT,
@@ -117,7 +152,13 @@ def test_any_text_gets_one_plain_line_of_50_to_150_tokens(
     settings = replace(BOOK, title=title, authors=tuple(authors), language=language)
     facts = replace(CHAPTER, title=chapter, key_concepts=tuple(concepts))
     start, end = pages
-    more = {"kind": kind, "page_start": start, "page_end": end, "overlap_tokens": overlap, "key_concepts": tuple(concepts)}
+    more = {
+        "kind": kind,
+        "page_start": start,
+        "page_end": end,
+        "overlap_tokens": overlap,
+        "key_concepts": tuple(concepts),
+    }
     chunks = [chunk(text, facts, tuple(path), **more) for text in texts]
     prefixes = extractive_prefixes(chunks, settings)
     assert len(prefixes) == len(chunks)
@@ -142,8 +183,10 @@ def test_an_edit_elsewhere_in_the_chapter_leaves_a_prefix_as_it_is() -> None:
 
 
 def test_words_are_told_once_and_not_those_of_the_place() -> None:
-    made = prefix(chunk("Doctrine, doctrines and Grace: the doctrine of grace in Tozer, as theology has it.", path=("Grace",)))
-    assert made.endswith("It speaks of doctrine and theology.") or "It speaks of doctrine and theology." in made
+    made = prefix(
+        chunk("Doctrine, doctrines and Grace: the doctrine of grace in Tozer, as theology has it.", path=("Grace",))
+    )
+    assert made.count("octrine") == 1
 
 
 def test_no_markup_is_left() -> None:

@@ -27,7 +27,7 @@ LEAST, MOST = 50, 150
 PLACE = 78
 SENTENCE = 38
 TERMS = 24
-ONE_MORE = 40  # for each thing that is added to a short prefix
+ONE_MORE = 24  # for a name that is added to a short prefix
 NAME_SIZES = (PLACE, 40, 24, 12, 6)  # of a title, tried in turn until the place fits
 
 MOST_TERMS = 8
@@ -79,9 +79,13 @@ def _situated(chunk: Chunk, settings: Settings) -> str:
     place = _place(chunk, settings, words)
     own = _own(chunk)
     named = _named(chunk, own, place, settings)
-    speaks = words.speaks.format(words.all_of(named)) if named else ""
     said = _said(chunk, own, named, words)
-    return one_line(words.sentences(f"{place}: {said}" if said else place, speaks))
+    speaks = _fitting([name for name in named if name not in said][:MOST_TERMS])
+    return one_line(
+        words.sentences(
+            f"{place}: {said}" if said else place, words.speaks.format(words.all_of(speaks)) if speaks else ""
+        )
+    )
 
 
 def _place(chunk: Chunk, settings: Settings, words: Wording) -> str:
@@ -116,10 +120,14 @@ def _named(chunk: Chunk, own: str, place: str, settings: Settings) -> list[str]:
     known = (*chunk.key_concepts, *chunk.mentions_figures, *chunk.mentions_scriptures)
     told = place.lower()
     candidates = chain(filter(None, map(one_line, known)), terms(own, _language(chunk, settings)))
-    chosen = [*dict.fromkeys(islice((name for name in candidates if name.lower() not in told), MOST_TERMS))]
-    while count(", ".join(chosen)) > TERMS:
-        chosen.pop()
-    return chosen
+    return [*dict.fromkeys(islice((name for name in candidates if name.lower() not in told), 2 * MOST_TERMS))]
+
+
+def _fitting(names: list[str]) -> list[str]:
+    """The first of the names, as many as are within ``TERMS``."""
+    while count(", ".join(names)) > TERMS:
+        names = names[:-1]
+    return names
 
 
 def _own(chunk: Chunk) -> str:
@@ -136,7 +144,8 @@ def _said(chunk: Chunk, own: str, named: Sequence[str], words: Wording) -> str:
     """What the passage is or says: its names if it is a list of contents, a listing's definitions, a table's columns,
     else a sentence."""
     if chunk.kind == "contents":
-        names = filter(None, map(one_line, plain_text(own[:READ]).splitlines()))
+        lines = map(one_line, plain_text(own[:READ]).splitlines())
+        names = (line for line in lines if line and line != chunk.chapter.title)
         return clipped(words.contents.format("; ".join(names)), SENTENCE)
     if fence := FENCE.match(own):
         return _listing(fence[1], own[fence.end() :], words)
@@ -157,7 +166,7 @@ def _listing(language: str, code: str, words: Wording) -> str:
     if defined:
         return clipped(words.defines.format(listing, words.all_of([*defined][:MOST_NAMES])), SENTENCE)
     first = next(filter(None, map(one_line, lines)), "")
-    return clipped(f"{listing}, {first}" if first else listing, SENTENCE)
+    return clipped(words.begins.format(listing, first) if first else listing, SENTENCE)
 
 
 def _sentence(own: str, named: Sequence[str], headings: Sequence[str], words: Wording) -> str:
@@ -177,7 +186,7 @@ def _lengthened(text: str, chunks: Sequence[Chunk], n: int, settings: Settings) 
     """A short prefix with more of what is true of the passage, until it has the length."""
     words = wording(_language(chunks[n], settings))
     for more in _more(chunks, n, settings, words):
-        text = one_line(words.sentences(text, clipped(more, ONE_MORE)))
+        text = one_line(words.sentences(text, more))
         if count(text) >= LEAST:
             break
     return text
@@ -187,14 +196,14 @@ def _more(chunks: Sequence[Chunk], n: int, settings: Settings, words: Wording) -
     """What else there is to say of a passage, the most useful first: concepts, neighbours, sizes, its number."""
     chunk = chunks[n]
     if concepts := chunk.chapter.key_concepts[:MOST_NAMES]:
-        yield words.concepts.format(words.all_of([*concepts]))
+        yield words.concepts.format(clipped(one_line(words.all_of([*concepts])), ONE_MORE))
     for template, others in ((words.after, reversed(chunks[:n])), (words.before, chunks[n + 1 :])):
         if path := next((other.heading_path for other in others if other.heading_path != chunk.heading_path), ()):
-            yield template.format(words.quote.format(path[-1]))
+            yield template.format(words.quote.format(clipped(one_line(path[-1]), ONE_MORE)))
     if chunk.chapter.number is not None:
         yield words.number.format(chunk.chapter.number)
     characters = words.counted(len(chunk.text), words.characters)
     lines = words.counted(chunk.text.count("\n") + 1, words.lines)
     yield words.size.format(characters, lines, _language(chunk, settings))
     yield words.position.format(words.counted(len(chunks), words.passages), n + 1)
-    yield words.names.format(chunk.chapter.slug, settings.book_slug)
+    yield words.names.format(clipped(chunk.chapter.slug, ONE_MORE), clipped(settings.book_slug, ONE_MORE))

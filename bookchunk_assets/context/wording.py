@@ -30,6 +30,7 @@ class Wording:
     footnote: str
     code: str
     defines: str
+    begins: str
     table: str
     speaks: str
     concepts: str
@@ -70,16 +71,17 @@ ENGLISH = Wording(
     page="page {}",
     pages="pages {}–{}",
     contents="the table of contents, which lists {}",
-    footnote="footnote {}, {}",
+    footnote="footnote {}, which says: {}",
     code="a code listing ({})",
     defines="{} that defines {}",
+    begins="{} that begins with {}",
     table="a table of {} with the columns {}",
     speaks="It speaks of {}",
     concepts="The chapter's key concepts are {}",
     after="The section before it is {}",
     before="The section after it is {}",
-    number="It belongs to chapter number {}",
-    size="Its text is {} long, in {} of source, and its language is marked as “{}”",
+    number="It belongs to chapter {}",
+    size="Its text is {} long, in {} of source, and its language code is “{}”",
     position="The chapter was divided into {}, of which this is number {}",
     names="The chapter is filed under the name “{}” and the book under “{}”",
 )
@@ -103,6 +105,7 @@ THAI = Wording(
     footnote="เชิงอรรถ {} {}",
     code="โค้ด ({})",
     defines="{} กำหนด {}",
+    begins="{} เริ่มด้วย {}",
     table="ตาราง {} มีคอลัมน์ {}",
     speaks="กล่าวถึง {}",
     concepts="แนวคิดสำคัญของบทนี้ คือ {}",

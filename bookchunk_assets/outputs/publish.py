@@ -1,0 +1,55 @@
+"""A book's finished chunks into its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from bookchunk_assets.context.prefix import PrefixedChunk
+from bookchunk_assets.corpus.settings import Settings
+from bookchunk_assets.outputs.diff import Diff, Mark, diff, mark, read_marks
+from bookchunk_assets.outputs.files import OutputPaths, write_whole
+from bookchunk_assets.outputs.records import Record, record, to_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What was written: the diff against what stood there, the digests by file, and what to warn of."""
+
+    difference: Diff
+    generated: int
+    digests: dict[str, str]
+    warnings: tuple[str, ...]
+
+
+def publish(paths: OutputPaths, settings: Settings, chapters: Iterable[Sequence[PrefixedChunk]]) -> Published:
+    """Write ``chunks.jsonl`` and its diff, holding one chapter at a time. An old file that cannot be read is kept as
+    ``chunks.jsonl.bad``, and the diff starts afresh."""
+    old, warnings = standing(paths)
+    new: list[Mark] = []
+
+    def records() -> Iterator[Record]:
+        for chapter in chapters:
+            for finished in chapter:
+                each = record(settings.book_slug, settings.language, finished)
+                new.append(mark(each))
+                yield each
+
+    digests = {paths.chunks.name: write_whole(paths.chunks, to_lines(records()))}
+    difference = diff(old, new)
+    digests[paths.diff.name] = write_whole(paths.diff, [difference.to_json()])
+    if settings.embedding == "none":
+        paths.embeddings.unlink(missing_ok=True)
+    known = {each.sha256 for each in old}
+    generated = sum(each.sha256 not in known for each in new)
+    return Published(difference, generated, digests, warnings)
+
+
+def standing(paths: OutputPaths) -> tuple[list[Mark], tuple[str, ...]]:
+    """The marks of the file that stands, and a warning where it had to be put aside."""
+    try:
+        return read_marks(paths.chunks), ()
+    except ValueError as error:
+        bad = paths.chunks.with_name(paths.chunks.name + ".bad")
+        paths.chunks.replace(bad)
+        return [], (f"{error}; kept as {bad}, and the diff starts afresh",)
