@@ -1,7 +1,5 @@
 """What is observed on disk: chapter files, the settings that hold for them, and a book's chapters in order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import dagster as dg

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import dagster as dg
 from dagster._core.events import DagsterEventType
@@ -68,6 +69,18 @@ def materialized(instance: dg.DagsterInstance, asset: str, partitions: Collectio
     return found
 
 
+def last_metadata(instance: dg.DagsterInstance, asset: str, partition: str) -> dict[str, Any]:
+    """The metadata that the newest materialisation of a partition carries, as plain values."""
+    made = materialized(instance, asset, [partition]).get(partition)
+    if made is None:
+        return {}
+    some = dg.AssetRecordsFilter(asset_key=dg.AssetKey(asset), storage_ids=[made.event])
+    for record in instance.fetch_materializations(some, limit=1).records:
+        if record.asset_materialization:
+            return {name: value.value for name, value in record.asset_materialization.metadata.items()}
+    return {}
+
+
 def observe(instance: dg.DagsterInstance, asset: str, partition: str, version: str) -> None:
     """Report what was seen, without a run."""
     tags = {DATA_VERSION: version, USER_PROVIDED: "true"}
@@ -98,3 +111,15 @@ def remembered(instance: dg.DagsterInstance, key: str) -> str | None:
 def remember(instance: dg.DagsterInstance, key: str, value: str) -> None:
     """Keep a value in the instance."""
     instance.daemon_cursor_storage.set_cursor_values({key: value})
+
+
+def failure_of(instance: dg.DagsterInstance, run_id: str) -> str:
+    """Why a run failed: the first step's own words."""
+    for entry in instance.all_logs(run_id, of_type=DagsterEventType.STEP_FAILURE):
+        data = entry.dagster_event.step_failure_data if entry.dagster_event else None
+        if data is not None and data.user_failure_data is not None and data.user_failure_data.description:
+            return data.user_failure_data.description
+        if data is not None and data.error is not None:
+            cause = data.error.cause or data.error
+            return cause.message.strip()
+    return f"run {run_id} failed"

@@ -5,8 +5,6 @@ loses only what it had not said. A range run's own event has one data version fo
 (dagster-io/dagster#34013), so it is yielded first and the events that count follow, each with its own versions.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -53,3 +53,11 @@ def standing(paths: OutputPaths) -> tuple[list[Mark], tuple[str, ...]]:
         bad = paths.chunks.with_name(paths.chunks.name + ".bad")
         paths.chunks.replace(bad)
         return [], (f"{error}; kept as {bad}, and the diff starts afresh",)
+
+
+def unchanged(paths: OutputPaths) -> Published:
+    """What a run says that wrote nothing: every chunk that stands is unchanged, and the diff says so afresh."""
+    marks, warnings = standing(paths)
+    difference = diff(marks, marks)
+    write_whole(paths.diff, [difference.to_json()])
+    return Published(difference, 0, {}, warnings)

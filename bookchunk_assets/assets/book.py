@@ -1,0 +1,158 @@
+"""A book's ``chunks.jsonl``, from its chapters' finished chunks."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from bookchunk_assets.context.prefix import PrefixedChunk
+from bookchunk_assets.corpus.book import Book, Survey, survey
+from bookchunk_assets.corpus.settings import Settings
+from bookchunk_assets.orchestration.home import home_of, store_of
+from bookchunk_assets.orchestration.lock import book_lock
+from bookchunk_assets.orchestration.partitions import BOOKS, chapter_partition
+from bookchunk_assets.orchestration.provenance import last_metadata, materialization, materialized, observed
+from bookchunk_assets.orchestration.reconcile import settings_version
+from bookchunk_assets.orchestration.stages import AUTOMATION, RECIPES, open_book
+from bookchunk_assets.orchestration.staleness import Recipe, stale
+from bookchunk_assets.orchestration.store import StageStore
+from bookchunk_assets.outputs import records
+from bookchunk_assets.outputs.checks import CheckResult, run_checks
+from bookchunk_assets.outputs.diff import read_diff
+from bookchunk_assets.outputs.files import OutputPaths, digest_of, write_whole
+from bookchunk_assets.outputs.publish import Published, publish
+from bookchunk_assets.outputs.records import read_records
+from bookchunk_assets.outputs.report import Report, histogram, make_report, sizes_of
+from bookchunk_assets.chunking.groups import section_groups
+from bookchunk_assets.markdown.parse import parse_chapter
+
+RECIPE = Recipe("chunks_jsonl", records.RULES, ("book_chapters",))
+
+
+def finished_chapters(store: StageStore, book: Book) -> Iterator[list[PrefixedChunk]]:
+    """The finished chunks of a book's chapters, in order."""
+    for chapter in book.chapters:
+        yield store.read("chunk_embeddings", chapter_partition(book.manifest.slug, chapter.key), PrefixedChunk)
+
+
+def check_files(book: Book, settings: Settings, paths: OutputPaths) -> list[CheckResult]:
+    """The checks of a book's written files against its chapters on disk."""
+
+    def chapters() -> Iterator[Any]:
+        for chapter in book.chapters:
+            parsed = parse_chapter(chapter.path.read_bytes(), settings.kind, chapter.path.name)
+            yield parsed, section_groups(parsed)
+
+    return run_checks(settings, chapters(), read_records(paths.chunks), vectors=paths.embeddings.exists())
+
+
+def reported(found: Survey, book: Book, settings: Settings, paths: OutputPaths, published: Published) -> Report:
+    """Check what was written, and write the report beside it."""
+    report = make_report(
+        settings,
+        chapters=len(book.chapters),
+        sizes=sizes_of(read_records(paths.chunks)),
+        difference=published.difference,
+        generated=published.generated,
+        checks=check_files(book, settings, paths),
+        warnings=(*found.warnings, *published.warnings),
+        output=str(paths.chunks),
+    )
+    write_whole(paths.report, [report.to_json()])
+    return report
+
+
+def sound(found: Survey) -> Book:
+    """The book of a survey without faults; fails with all of them."""
+    if found.book is None or found.faults:
+        raise dg.Failure("\n".join(map(str, found.faults)))
+    return found.book
+
+
+@dg.asset(
+    partitions_def=BOOKS,
+    deps=["book_chapters"],
+    code_version=RECIPE.code_version,
+    group_name="book",
+    kinds={"json"},
+    backfill_policy=dg.BackfillPolicy.single_run(),
+    automation_condition=AUTOMATION,
+)
+def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
+    """A book's ``chunks.jsonl`` with its diff and report, whole or not at all."""
+    instance, store = context.instance, store_of(context.instance)
+    slugs = list(context.partition_keys)
+    seen = observed(instance, "book_chapters", slugs)
+    yield dg.MaterializeResult()
+    for slug in slugs:
+        with book_lock(home_of(instance), slug):
+            opened = open_book(instance, slug)
+            found = survey(Path(opened.binding.folder), Path(opened.binding.root))
+            book = sound(found)
+            settings = opened.binding.settings(opened.manifest, opened.manifest_version)
+            paths = OutputPaths.of_book(book.folder)
+            before = last_metadata(instance, "chunks_jsonl", slug).get("chapters") or {}
+            published = publish(paths, settings, finished_chapters(store, book))
+            made = materialized(instance, "chunk_embeddings", [chapter_partition(slug, c.key) for c in book.chapters])
+            now = {partition: each.version for partition, each in made.items()}
+            sizes = sizes_of(read_records(paths.chunks))
+            metadata = {
+                "diff": dg.MetadataValue.json(published.difference.summary),
+                "chapters": dg.MetadataValue.json(now),
+                "changed_chapters": dg.MetadataValue.json(
+                    {p: [before.get(p), now.get(p)] for p in {**before, **now} if before.get(p) != now.get(p)}
+                ),
+                "files": dg.MetadataValue.json(published.digests),
+                "generated": published.generated,
+                "warnings": dg.MetadataValue.json(published.warnings),
+                "chunks": len(sizes.tokens),
+                "tokens": dg.MetadataValue.md(histogram(sizes.tokens)),
+            }
+            inputs = {"book_chapters": seen[slug]} if slug in seen else {}
+            version = published.digests[paths.chunks.name]
+            yield materialization("chunks_jsonl", slug, version, RECIPE.code_version, inputs, metadata)
+
+
+def damaged(instance: dg.DagsterInstance, slug: str, paths: OutputPaths) -> str | None:
+    """Why a book's files are not what the asset wrote, if they are not."""
+    wrote = last_metadata(instance, "chunks_jsonl", slug).get("files") or {}
+    now = digest_of(paths.chunks)
+    if now != wrote.get(paths.chunks.name):
+        return "chunks.jsonl is gone" if now is None else "chunks.jsonl is not what was written"
+    return None
+
+
+def last_published(instance: dg.DagsterInstance, slug: str, paths: OutputPaths) -> Published:
+    """What the asset's newest materialisation says that it wrote."""
+    metadata = last_metadata(instance, "chunks_jsonl", slug)
+    return Published(
+        read_diff(paths.diff), int(metadata["generated"]), dict(metadata["files"]), tuple(metadata["warnings"])
+    )
+
+
+def pending(instance: dg.DagsterInstance, book: Book, settings: Settings) -> Iterator[tuple[str, str, str]]:
+    """Each partition that a run would take, its stage and why, as (partition, stage, cause): what is stale by the
+    records, and all that follows from a file or settings that have changed since they were seen."""
+    store, slug = store_of(instance), book.manifest.slug
+    partitions = [chapter_partition(slug, chapter.key) for chapter in book.chapters]
+    files, known = (observed(instance, name, partitions) for name in ("chapter_file", "chapter_settings"))
+    wanted = settings_version(settings)
+    changed: dict[str, dict[str, str]] = {partition: {} for partition in partitions}
+    for partition, chapter in zip(partitions, book.chapters, strict=True):
+        if partition not in files or files[partition].version != chapter.version:
+            changed[partition]["chapter_file"] = "chapter_file changed"
+        if partition not in known or known[partition].version != wanted:
+            changed[partition]["chapter_settings"] = "chapter_settings changed"
+    waits = False
+    for name, recipe in RECIPES.items():
+        causes = stale(instance, store, recipe, partitions)
+        for partition in partitions:
+            upstream = [changed[partition][dep] for dep in recipe.inputs if dep in changed[partition]]
+            if cause := causes.get(partition) or next(iter(upstream), None):
+                changed[partition][name] = f"follows {name}"
+                waits = True
+                yield partition, name, cause
+    cause = stale(instance, None, RECIPE, [slug]).get(slug) or damaged(instance, slug, OutputPaths.of_book(book.folder))
+    if cause or waits:
+        yield slug, "chunks_jsonl", cause or "its chapters change"

@@ -1,0 +1,115 @@
+"""The commands, their options and exit statuses."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import warnings
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+class Status:
+    """Exit statuses: a verdict, input that is refused, and what is not the input's fault."""
+
+    PASS, FAIL, REFUSED, FAILED = 0, 1, 2, 3
+
+
+class Context(StrEnum):
+    """Who writes the prefixes."""
+
+    auto = "auto"
+    extractive = "extractive"
+    anthropic = "anthropic"
+
+
+class Embedding(StrEnum):
+    """Who makes the vectors."""
+
+    auto = "auto"
+    local = "local"
+    voyage = "voyage"
+    openai = "openai"
+    jina = "jina"
+    none = "none"
+
+
+Corpus = Annotated[Path, typer.Option(envvar="BOOKCHUNK_CORPUS", help="Where slugs are looked up.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON value on standard output, nothing else there.")]
+Targets = Annotated[list[str], typer.Argument(help="A book's slug, its folder, or a folder that holds books.")]
+CORPUS = Path("corpus")
+
+
+@app.command()
+def chunk(
+    target: Targets,
+    target_tokens: Annotated[int | None, typer.Option(help="Tokens a chunk, for this run.")] = None,
+    overlap_tokens: Annotated[int | None, typer.Option(help="Tokens of overlap, for this run.")] = None,
+    changed_only: Annotated[bool, typer.Option(help="Run what is stale, or every stage again.")] = True,
+    out: Annotated[Path | None, typer.Option(help="Write one book's files there instead.")] = None,
+    context: Annotated[Context, typer.Option()] = Context.auto,
+    embedding: Annotated[Embedding, typer.Option()] = Embedding.auto,
+    corpus: Corpus = CORPUS,
+    as_json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> None:
+    """Chunk books into chunks.jsonl, running only what is stale."""
+    from bookchunk_assets.cli.chunk import chunk_books
+    from bookchunk_assets.corpus.settings import Choice
+
+    asked = Choice(
+        target_tokens,
+        overlap_tokens,
+        None if context is Context.auto else context.value,
+        None if embedding is Embedding.auto else embedding.value,
+    )
+    raise typer.Exit(chunk_books(target, corpus, asked, changed_only, out, as_json, quiet))
+
+
+@app.command()
+def status(target: Annotated[list[str] | None, typer.Argument()] = None, corpus: Corpus = CORPUS, as_json: Json = False) -> None:
+    """What is stale or missing, by partition and stage, each with its cause."""
+    from bookchunk_assets.cli.look import show_status
+
+    raise typer.Exit(show_status(target or [str(corpus)], corpus, as_json))
+
+
+@app.command()
+def diff(target: str, corpus: Corpus = CORPUS, as_json: Json = False) -> None:
+    """What the last run added, modified, moved and removed."""
+    from bookchunk_assets.cli.look import show_diff
+
+    raise typer.Exit(show_diff(target, corpus, as_json))
+
+
+@app.command()
+def ui(
+    port: Annotated[int, typer.Option()] = 3000,
+    host: Annotated[str, typer.Option()] = "127.0.0.1",
+    corpus: Corpus = CORPUS,
+) -> None:
+    """The Dagster webserver and daemon on the same instance and corpus."""
+    from bookchunk_assets.cli.ui import serve
+
+    raise typer.Exit(serve(host, port, corpus))
+
+
+def main() -> None:
+    """Entry point."""
+    warnings.filterwarnings("ignore", module=r"dagster.*")
+    logging.getLogger("dagster").setLevel(logging.CRITICAL)
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "1")
+    app()
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on standard output."""
+    print(json.dumps(value, ensure_ascii=False))
