@@ -7,7 +7,19 @@ from pathlib import Path
 
 import dagster as dg
 
-CONFIG = "telemetry:\n  enabled: false\nnux:\n  enabled: false\n"
+CONFIG = """\
+telemetry:
+  enabled: false
+nux:
+  enabled: false
+event_log_storage:
+  module: bookchunk_assets.orchestration.event_log
+  class: KeptSqliteEventLogStorage
+  config: {}
+compute_logs:
+  module: dagster._core.storage.noop_compute_log_manager
+  class: NoOpComputeLogManager
+"""  # as dagster_home/dagster.yaml, which a test compares
 
 
 def open_instance() -> dg.DagsterInstance:

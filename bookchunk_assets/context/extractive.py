@@ -32,6 +32,7 @@ NAME_SIZES = (PLACE, 40, 24, 12, 6)  # of a title, tried in turn until the place
 
 MOST_TERMS = 8
 MOST_NAMES = 6
+MOST_AUTHORS = 3
 MOST_LINES = 80  # of a listing
 READ = 600  # characters in which a sentence is looked for
 TELLING = 5  # words
@@ -39,7 +40,7 @@ TELLING = 5  # words
 HEADING_LINES = re.compile(r"(?:[ \t]*\n|#{1,6}[ \t].*(?:\n|\Z))*")
 FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*\{?\.?([^\s`{},]*).*\n?")
 NEXT_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
-TABLE = re.compile(r"(.*\|.*)\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*(?:\n|\Z)")
+TABLE = re.compile(r"([^|\n]*\|.*)\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*(?:\n|\Z)")
 CELL_END = re.compile(r"(?<!\\)\|")
 NOTE_MARK = re.compile(r"\s*\[\^([^\]\s]+)\]:")
 DEFINED = re.compile(
@@ -95,13 +96,14 @@ def _place(chunk: Chunk, settings: Settings, words: Wording) -> str:
     sections = [name for part in chunk.heading_path if (name := one_line(part)) and name not in (chapter, book)]
     pages = [page for page in dict.fromkeys((chunk.page_start, chunk.page_end)) if page is not None]
     place = ""
+    whole, part = (words.book, words.chapter) if settings.kind == "book" else (words.collection, words.document)
     for size in NAME_SIZES:
-        parts = [words.book.format(clipped(book, size))] if book else []
-        if parts and settings.authors:
-            authors = [clipped(one_line(author), size) for author in settings.authors[:3]]
+        parts = [whole.format(clipped(book, size))] if book else []
+        authors = [clipped(name, size) for name in map(one_line, settings.authors[:MOST_AUTHORS]) if name]
+        if parts and authors:
             parts[0] += words.authors.format(words.all_of(authors))
         if chapter and chapter != book:
-            parts.append(words.chapter.format(words.quote.format(clipped(chapter, size))))
+            parts.append(part.format(words.quote.format(clipped(chapter, size))))
         if sections:
             parts.append(
                 words.section.format(" › ".join(words.quote.format(clipped(name, size)) for name in sections[-3:]))
@@ -197,8 +199,8 @@ def _more(chunks: Sequence[Chunk], n: int, settings: Settings, words: Wording) -
     chunk = chunks[n]
     if concepts := chunk.chapter.key_concepts[:MOST_NAMES]:
         yield words.concepts.format(clipped(one_line(words.all_of([*concepts])), ONE_MORE))
-    for template, others in ((words.after, reversed(chunks[:n])), (words.before, chunks[n + 1 :])):
-        if path := next((other.heading_path for other in others if other.heading_path != chunk.heading_path), ()):
+    for template, others in ((words.after, range(n - 1, -1, -1)), (words.before, range(n + 1, len(chunks)))):
+        if path := next((chunks[i].heading_path for i in others if chunks[i].heading_path != chunk.heading_path), ()):
             yield template.format(words.quote.format(clipped(one_line(path[-1]), ONE_MORE)))
     if chunk.chapter.number is not None:
         yield words.number.format(chunk.chapter.number)

@@ -13,7 +13,7 @@ UNREAD = re.compile(
 )
 QUOTES = re.compile(r"^[ \t]*>[> \t]*|^[ \t]*(?:([-*_=])[ \t]*(?:\1[ \t]*){2,}|[`~]{3,}.*)$", re.MULTILINE)
 ITEMS = re.compile(r"^[ \t]*(?:(?:#{1,6}|[-*+•]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[[ xX]\][ \t])?)+", re.MULTILINE)
-MARKS = re.compile(r"[\[\]*`]|!\[|~~|_+(?!\w)|_(?<!\w_)_*|\\(?=[!-/:-@\[-`{-~])")
+MARKS = re.compile(r"\\([!-/:-@\[-`{-~])|[\[\]*`]|!\[|~~|_+(?!\w)|_(?<!\w_)_*")
 CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
@@ -23,12 +23,12 @@ def one_line(text: str) -> str:
 
 
 def read_text(source: str) -> str:
-    """Markdown source less what nobody reads aloud: tags, addresses, footnote marks."""
-    return UNREAD.sub(" ", source)
+    """Markdown source less what nobody reads aloud: tags, addresses, footnote marks; entities as their characters."""
+    text = UNREAD.sub(lambda match: " " if match[0][0] == "<" else "", source)
+    return html.unescape(text) if "&" in text else text
 
 
 def plain_text(source: str) -> str:
     """Markdown source as text: links by their words, images by their description, no marks; lines stay lines, and a
     list's item or a heading is a paragraph of its own."""
-    text = MARKS.sub("", ITEMS.sub("\n", QUOTES.sub("", read_text(source))))
-    return html.unescape(text) if "&" in text else text
+    return MARKS.sub(r"\1", ITEMS.sub("\n", QUOTES.sub("", read_text(source))))

@@ -21,8 +21,10 @@ class Wording:
     characters: tuple[str, str]
     passages: tuple[str, str]
     book: str
+    collection: str
     authors: str
     chapter: str
+    document: str
     section: str
     page: str
     pages: str
@@ -65,8 +67,10 @@ ENGLISH = Wording(
     characters=("character", "characters"),
     passages=("passage", "passages"),
     book="From the book {}",
+    collection="From the documents {}",
     authors=" by {}",
     chapter="chapter {}",
+    document="document {}",
     section="section {}",
     page="page {}",
     pages="pages {}–{}",
@@ -77,13 +81,13 @@ ENGLISH = Wording(
     begins="{} that begins with {}",
     table="a table of {} with the columns {}",
     speaks="It speaks of {}",
-    concepts="The chapter's key concepts are {}",
+    concepts="The key concepts around it are {}",
     after="The section before it is {}",
     before="The section after it is {}",
     number="It belongs to chapter {}",
     size="Its text is {} long, in {} of source, and its language code is “{}”",
-    position="The chapter was divided into {}, of which this is number {}",
-    names="The chapter is filed under the name “{}” and the book under “{}”",
+    position="The whole was divided into {}, of which this is number {}",
+    names="It is filed under the name “{}” in the collection “{}”",
 )
 
 THAI = Wording(
@@ -96,8 +100,10 @@ THAI = Wording(
     characters=("ตัวอักษร", "ตัวอักษร"),
     passages=("ตอน", "ตอน"),
     book="จากหนังสือ {}",
+    collection="จากชุดเอกสาร {}",
     authors=" โดย {}",
     chapter="บท {}",
+    document="เอกสาร {}",
     section="หัวข้อ {}",
     page="หน้า {}",
     pages="หน้า {}–{}",
@@ -108,13 +114,13 @@ THAI = Wording(
     begins="{} เริ่มด้วย {}",
     table="ตาราง {} มีคอลัมน์ {}",
     speaks="กล่าวถึง {}",
-    concepts="แนวคิดสำคัญของบทนี้ คือ {}",
+    concepts="แนวคิดสำคัญในส่วนนี้ คือ {}",
     after="หัวข้อก่อนหน้า คือ {}",
     before="หัวข้อถัดไป คือ {}",
     number="อยู่ในบทที่ {}",
     size="ข้อความนี้ยาว {} จำนวน {} รหัสภาษา {}",
-    position="บทนี้แบ่งเป็น {} ตอนนี้เป็นตอนที่ {}",
-    names="บทนี้เก็บไว้ในชื่อ “{}” และหนังสือเก็บไว้ในชื่อ “{}”",
+    position="ทั้งหมดแบ่งเป็น {} ตอนนี้เป็นตอนที่ {}",
+    names="เก็บไว้ในชื่อ “{}” ภายใต้ “{}”",
 )
 
 
