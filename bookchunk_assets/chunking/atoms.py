@@ -176,11 +176,12 @@ class _Splitter:
             else:  # one sentence: the contract lets headings and the block under them pass the target
                 limit = sizes.hard_max
         if sizes.fits(heads.start, first.end, limit):
+            bound = {*first.notes, *sizes.labels(heads.start, heads.end)}
             yield replace(
                 first,
                 start=heads.start,
                 tokens=sizes.raw(heads.start, first.end),
-                notes=sizes.notes_that_fit(heads.start, first.end, limit),
+                notes=tuple(n for n in sizes.notes_that_fit(heads.start, first.end, limit) if n in bound),
             )
         else:
             yield replace(self.whole(heads, Joint.BLOCK, None, sizes.target), alone=True)

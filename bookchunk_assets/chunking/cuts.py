@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import regex
@@ -15,6 +16,7 @@ BEGINS = regex.compile(r"[\p{L}\p{N}]")
 GRAPHEME = regex.compile(r"\X")
 # A word in a script without spaces is broken before it is this long, so that cuts have somewhere to be.
 LONG_RUN = 64
+LONGEST_TOKEN = 8  # characters a token in an endless word: how far a run is looked for
 BYTES = 4  # a character has no more, and a token no fewer than one
 
 
@@ -49,31 +51,21 @@ def pieces(text: str, start: int, end: int, limit: int, count: Callable[[str], i
 
 
 def _clusters(text: str, start: int, end: int, limit: int, count: Callable[[str], int]) -> Iterator[int]:
-    """Starts of runs of whole grapheme clusters, each of at most ``limit`` tokens; one cluster may be longer, and is
-    then cut between its code points."""
+    """Starts of runs of whole grapheme clusters, each of at most ``limit`` tokens; a cluster that is longer is cut
+    between its code points."""
     at = start
     while at < end:
         yield at
-        at += _longest(text[at : min(end, at + 8 * limit)], limit, count)
+        window = text[at : min(end, at + LONGEST_TOKEN * limit)]
+        ends = [cluster.end() for cluster in GRAPHEME.finditer(window)]
+        if at + len(window) < end and len(ends) > 1:
+            ends.pop()  # the window may stand inside its last cluster
+        at += _longest(window, ends, limit, count) or _longest(window, range(1, len(window) + 1), limit, count) or 1
 
 
-def _longest(text: str, limit: int, count: Callable[[str], int]) -> int:
-    """The length of the longest start of ``text`` within ``limit`` tokens that ends between clusters."""
-    low, high = 1, len(text)
-    if count(text) <= limit:
-        low = high
-    while low < high:
-        middle = (low + high + 1) // 2
-        if count(text[:middle]) <= limit:
-            low = middle
-        else:
-            high = middle - 1
-    if low == len(text):
-        # The window's end may stand inside a cluster: leave the last one to the next run.
-        low = low if len(text) < 8 * limit else low - 1
-    last = 0
-    for cluster in GRAPHEME.finditer(text):
-        if cluster.end() > low:
-            break
-        last = cluster.end()
-    return last or max(low, 1)
+def _longest(text: str, ends: Sequence[int], limit: int, count: Callable[[str], int]) -> int:
+    """The furthest of ``ends`` up to which ``text`` is within ``limit`` tokens; 0 where none is."""
+    n = bisect_right(ends, limit, key=lambda end: count(text[:end]))
+    while n and count(text[: ends[n - 1]]) > limit:  # counts hardly ever fall as a text grows, but they may
+        n -= 1
+    return ends[n - 1] if n else 0

@@ -44,7 +44,7 @@ def questions(text: str, blocks: Sequence[Block]) -> Iterator[Question]:
     """The questions of a clean text without headings, in order; none where no line outside code starts one."""
     lines = list(_visible_lines(text, merge((b.start, b.end) for b in blocks if b.kind == "code")))
     section, opened = "", -1
-    for line, following in zip(lines, [*lines[1:], None], strict=True):
+    for line, following in zip(lines, [*lines[1:], None], strict=False):
         if match := QUESTION.match(line.text):
             number = f"Q{int(match['number'])}"
             name = line.text[match.end() :].strip() or line.text.strip()

@@ -1,0 +1,95 @@
+"""What holds for every chapter, target and overlap: the laws that the tests put to corpora and to generated text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bookchunk_assets.chunking.chunk import Chunk
+from bookchunk_assets.chunking.chunker import chunk_groups
+from bookchunk_assets.chunking.groups import Group, section_groups
+from bookchunk_assets.chunking.tokens import count
+from bookchunk_assets.context.prefix import Prefix, PrefixedChunk
+from bookchunk_assets.corpus.settings import Settings
+from bookchunk_assets.corpus.text import decode
+from bookchunk_assets.markdown.chapter import ParsedChapter
+from bookchunk_assets.markdown.parse import parse_chapter
+from bookchunk_assets.markdown.spans import clean_offset
+from bookchunk_assets.outputs.checks import run_checks
+from bookchunk_assets.outputs.records import record
+
+WHOLE = ("code", "blockquote", "table", "html", "footnote")
+PREFIX = Prefix("word " * 60 + "end.", "extractive")
+
+
+def squeeze(text: str) -> str:
+    return "".join(text.split())
+
+
+def chunked(data: bytes, settings: Settings, name: str = "a.md") -> tuple[ParsedChapter, tuple[Group, ...], tuple[Chunk, ...]]:
+    parsed = parse_chapter(data, settings.kind, name)
+    groups = section_groups(parsed)
+    return parsed, groups, chunk_groups(groups, settings)
+
+
+def hold(data: bytes, settings: Settings, name: str = "a.md") -> None:
+    """Assert every law for one file."""
+    parsed, groups, chunks = chunked(data, settings, name)
+    assert chunked(data, settings, name)[2] == chunks, "same input, other chunks"
+    records = [record(settings.book_slug, settings.language, PrefixedChunk(chunk, PREFIX)) for chunk in chunks]
+    for result in run_checks(settings, [(parsed, groups)], records, vectors=False):
+        assert result.passed or result.warns, (result.name, result.faults)
+    bodies = [chunk for chunk in chunks if chunk.kind == "body"]
+    nothing_told_twice(decode(data), bodies)
+    spans = [(clean_offset(parsed.breaks, c.char_start), clean_offset(parsed.breaks, c.char_end - 1) + 1) for c in bodies]
+    no_block_cut(parsed, spans, settings)
+    within_target(parsed, bodies, spans, settings)
+    overlaps(parsed, bodies, spans, settings)
+
+
+def nothing_told_twice(source: str, chunks: Sequence[Chunk]) -> None:
+    for chunk in chunks:
+        assert 0 <= chunk.char_start < chunk.char_end <= len(source)
+        assert not source[chunk.char_start].isspace() or source[chunk.char_start] in " \t"
+    for before, after in zip(chunks, chunks[1:], strict=False):
+        assert before.char_end <= after.char_start
+
+
+def no_block_cut(parsed: ParsedChapter, spans: Sequence[tuple[int, int]], settings: Settings) -> None:
+    edges = sorted({edge for span in spans for edge in span})
+    for block in parsed.blocks:
+        if block.kind not in WHOLE or count(parsed.text[block.start : block.end].strip()) > settings.hard_max:
+            continue
+        for edge in edges:
+            if block.start < edge < block.end:
+                before, after = parsed.text[block.start : edge], parsed.text[edge : block.end]
+                inside = squeeze(before).strip("->*+0123456789.)") and squeeze(after).strip(">")
+                assert not inside, f"{block.kind} cut: {before[-40:]!r} | {after[:40]!r}"
+
+
+def within_target(
+    parsed: ParsedChapter, chunks: Sequence[Chunk], spans: Sequence[tuple[int, int]], settings: Settings
+) -> None:
+    for chunk, (start, end) in zip(chunks, spans, strict=True):
+        if chunk.token_count <= settings.target_tokens:
+            continue
+        headed = any(start <= heading.start < end for heading in parsed.headings)
+        filled = any(
+            block.kind in WHOLE and block.start <= end and block.end >= start and not squeeze(parsed.text[start : block.start])
+            or block.kind in WHOLE
+            and block.start <= start < block.end
+            for block in parsed.blocks
+        )
+        assert headed or filled, f"{chunk.token_count} tokens: {chunk.text[:80]!r}"
+        assert not chunk.overlap_tokens
+
+
+def overlaps(
+    parsed: ParsedChapter, chunks: Sequence[Chunk], spans: Sequence[tuple[int, int]], settings: Settings
+) -> None:
+    for before, after, span in zip(chunks, chunks[1:], spans, strict=False):
+        assert after.overlap_tokens <= settings.overlap_tokens
+        if after.overlap_tokens:
+            assert before.section_anchor == after.section_anchor
+            own = squeeze(parsed.text[slice(*span)])
+            lead = squeeze(after.text)[: len(own)]
+            assert any(own.endswith(lead[:n]) for n in range(1, len(lead) + 1)), "overlap is not the chunk before's end"

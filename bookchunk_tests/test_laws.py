@@ -1,0 +1,91 @@
+"""The laws, over the sample corpus at several sizes, and over generated Markdown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from bookchunk_assets.corpus.settings import Settings
+from bookchunk_assets.markdown import structure
+from bookchunk_tests.laws import hold
+
+CORPUS = Path(__file__).parent.parent / "corpus"
+CHAPTERS = sorted(CORPUS.glob("*/*/*-ch*.md"))
+SIZES = [(64, 0), (100, 31), (200, 20), (512, 64), (1000, 200)]
+
+
+def test_there_is_a_sample() -> None:
+    assert len(CHAPTERS) >= 4
+
+
+@pytest.mark.parametrize(("target", "overlap"), SIZES)
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_laws_over_the_sample(path: Path, target: int, overlap: int) -> None:
+    hold(path.read_bytes(), Settings("b", "B", target_tokens=target, overlap_tokens=overlap), path.name)
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_shortened_lines_have_the_same_structure(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = path.read_text("utf-8")
+    quick = structure.parse_structure(text, 0, (), plain_text=False)
+    monkeypatch.setattr(structure, "shorten", lambda text: text)
+    whole = structure.parse_structure(text, 0, (), plain_text=False)
+    assert (quick.blocks, quick.headings) == (whole.blocks, whole.headings)
+
+
+WORDS = st.text("abcdefg éßกขค中文日本🎉👨‍👩‍👧\u0301\u200b`*_[]()!|<>#.?,;:'\"“” ", min_size=1, max_size=60)
+INLINE = st.one_of(
+    WORDS,
+    st.sampled_from(
+        ["A sentence. Another one! A third?", "word " * 90, "w" * 700, "ก" * 300, "中。" * 200, "🎉" * 90, "`a b`", "[^1]",
+         "text[^2] more", "**bold** *em*", "x<!-- page: 3 -->y", "<!-- c -->", "[l](http://x.y/z)", "\u00a0", " " * 500]
+    ),
+)  # fmt: skip
+BLOCK = st.one_of(
+    INLINE,
+    st.builds(lambda n, t: "#" * n + " " + t, st.integers(1, 6), WORDS),
+    st.builds(lambda t, m: f"{t}\n{m * 5}", WORDS, st.sampled_from("=-")),
+    st.builds(lambda ts, f: f"{f}py\n" + "\n".join(ts) + f"\n{f}", st.lists(INLINE, max_size=30), st.sampled_from(["```", "~~~~"])),
+    st.builds(lambda ts: "\n".join(f"> {t}" for t in ts), st.lists(INLINE, min_size=1, max_size=12)),
+    st.builds(lambda ts: "\n".join(f"- {t}" for t in ts), st.lists(INLINE, min_size=1, max_size=12)),
+    st.builds(lambda ts: "\n\n".join(f"1. {t}" for t in ts), st.lists(INLINE, min_size=1, max_size=6)),
+    st.builds(
+        lambda ts: "| a | b |\n|---|---|\n" + "\n".join(f"| {t} | x |" for t in ts),
+        st.lists(st.text("abc dé", max_size=40), max_size=30),
+    ),
+    st.builds(lambda t: f"<div>\n{t}\n</div>", INLINE),
+    st.builds(lambda n, t: f"[^{n}]: {t}", st.integers(1, 3), INLINE),
+    st.builds(lambda n: f"<!-- page: {n} -->", st.integers(1, 99)),
+    st.sampled_from(["---", "    indented\n    code", "[a]: http://x.y", "Q1: why?", "🎉 Header", "\t", "<!-- open", "-->"]),
+)
+MARKDOWN = st.builds(lambda parts, gap: gap.join(parts), st.lists(BLOCK, max_size=12), st.sampled_from(["\n\n", "\n"]))
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(MARKDOWN, st.sampled_from(SIZES))
+def test_hard_laws_over_generated_markdown(text: str, sizes: tuple[int, int]) -> None:
+    made = Settings("b", "B", target_tokens=sizes[0], overlap_tokens=sizes[1])
+    hold(f"---\ntitle: The Title\nchapter: 1\n---\n{text}".encode(), made)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(MARKDOWN)
+def test_shortened_generated_markdown_has_the_same_structure(text: str) -> None:
+    quick = structure.parse_structure(text, 0, (), plain_text=False)
+    tokens = structure.BLOCKS.parse(text)
+    blocks = [(structure.KINDS[t.type], t.level) for t in tokens if t.map and t.type in structure.KINDS]
+    assert [(block.kind, block.depth) for block in quick.blocks] == blocks
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "\n" * 10_000, "a" * 100_000, " " * 1_000_000 + "a", "a" + " " * 1_000_000 + "b", "ก" * 50_000, "é\u0301" * 20_000,
+     "👨‍👩‍👧" * 10_000, "- " * 200, "> " * 300 + "x", "```\n" + "x" * 50_000, "# " + "h " * 3_000, "[^1]" * 3_000 + "\n\n[^1]: n",
+     "[" * 5_000, "`" * 5_001, "<!--" * 3_000, "|" * 3_000 + "\n|-|", "\ufeff\u2028\x85\x0b\x0c"],
+    ids=lambda text: f"{text[:8]!r} x {len(text)}",
+)  # fmt: skip
+def test_no_input_breaks_the_hard_max(text: str) -> None:
+    made = Settings("b", "B", target_tokens=128, overlap_tokens=20)
+    hold(f"---\ntitle: T\nchapter: 1\n---\n{text}".encode(), made)
