@@ -6,15 +6,7 @@ import dagster as dg
 
 from bookchunk_assets.assets import book, chapter, checks, seen
 
-CHAPTER_ASSETS = [
-    chapter.parsed_chapter,
-    chapter.section_groups,
-    chapter.recursive_chunks,
-    chapter.context_prefixes,
-    chapter.chunk_embeddings,
-]
-
 defs = dg.Definitions(
-    assets=[seen.chapter_file, seen.chapter_settings, *CHAPTER_ASSETS, seen.book_chapters, book.chunks_jsonl],
+    assets=[seen.chapter_file, seen.chapter_settings, *chapter.STAGES, seen.book_chapters, book.chunks_jsonl],
     asset_checks=[checks.chunks_jsonl_checks],
 )

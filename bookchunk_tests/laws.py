@@ -41,7 +41,7 @@ def hold(data: bytes, settings: Settings, name: str = "a.md") -> None:
     bodies = [chunk for chunk in chunks if chunk.kind == "body"]
     nothing_told_twice(decode(data), bodies)
     spans = [(clean_offset(parsed.breaks, c.char_start), clean_offset(parsed.breaks, c.char_end - 1) + 1) for c in bodies]
-    no_block_cut(parsed, spans, settings)
+    no_block_cut(parsed, groups, spans, settings)
     within_target(parsed, bodies, spans, settings)
     overlaps(parsed, bodies, spans, settings)
 
@@ -54,11 +54,15 @@ def nothing_told_twice(source: str, chunks: Sequence[Chunk]) -> None:
         assert before.char_end <= after.char_start
 
 
-def no_block_cut(parsed: ParsedChapter, spans: Sequence[tuple[int, int]], settings: Settings) -> None:
+def no_block_cut(
+    parsed: ParsedChapter, groups: Sequence[Group], spans: Sequence[tuple[int, int]], settings: Settings
+) -> None:
     edges = sorted({edge for span in spans for edge in span})
     for block in parsed.blocks:
         if block.kind not in WHOLE or count(parsed.text[block.start : block.end].strip()) > settings.hard_max:
             continue
+        if any(block.start < group.start < block.end for group in groups):
+            continue  # a question within a block parts it
         for edge in edges:
             if block.start < edge < block.end:
                 before, after = parsed.text[block.start : edge], parsed.text[edge : block.end]

@@ -6,6 +6,7 @@ from typing import Any
 
 import dagster as dg
 
+from bookchunk_assets.assets.chapter import RECIPES
 from bookchunk_assets.context.prefix import PrefixedChunk
 from bookchunk_assets.corpus.book import Book, Survey, survey
 from bookchunk_assets.corpus.settings import Settings
@@ -14,8 +15,8 @@ from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, chapter_partition
 from bookchunk_assets.orchestration.provenance import last_metadata, materialization, materialized, observed
 from bookchunk_assets.orchestration.reconcile import settings_version
-from bookchunk_assets.orchestration.stages import AUTOMATION, RECIPES, open_book
-from bookchunk_assets.orchestration.staleness import Recipe, stale
+from bookchunk_assets.orchestration.stages import AUTOMATION, open_book
+from bookchunk_assets.orchestration.staleness import recipe_of, stale
 from bookchunk_assets.orchestration.store import StageStore
 from bookchunk_assets.outputs import records
 from bookchunk_assets.outputs.checks import CheckResult, run_checks
@@ -26,9 +27,6 @@ from bookchunk_assets.outputs.records import read_records
 from bookchunk_assets.outputs.report import Report, histogram, make_report, sizes_of
 from bookchunk_assets.chunking.groups import section_groups
 from bookchunk_assets.markdown.parse import parse_chapter
-
-RECIPE = Recipe("chunks_jsonl", records.RULES, ("book_chapters",))
-
 
 def finished_chapters(store: StageStore, book: Book) -> Iterator[list[PrefixedChunk]]:
     """The finished chunks of a book's chapters, in order."""
@@ -73,7 +71,7 @@ def sound(found: Survey) -> Book:
 @dg.asset(
     partitions_def=BOOKS,
     deps=["book_chapters"],
-    code_version=RECIPE.code_version,
+    code_version=records.RULES,
     group_name="book",
     kinds={"json"},
     backfill_policy=dg.BackfillPolicy.single_run(),
@@ -111,7 +109,10 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
             }
             inputs = {"book_chapters": seen[slug]} if slug in seen else {}
             version = published.digests[paths.chunks.name]
-            yield materialization("chunks_jsonl", slug, version, RECIPE.code_version, inputs, metadata)
+            yield materialization("chunks_jsonl", slug, version, records.RULES, inputs, metadata)
+
+
+RECIPE = recipe_of(chunks_jsonl)
 
 
 def damaged(instance: dg.DagsterInstance, slug: str, paths: OutputPaths) -> str | None:
@@ -145,7 +146,8 @@ def pending(instance: dg.DagsterInstance, book: Book, settings: Settings) -> Ite
         if partition not in known or known[partition].version != wanted:
             changed[partition]["chapter_settings"] = "chapter_settings changed"
     waits = False
-    for name, recipe in RECIPES.items():
+    for recipe in RECIPES:
+        name = recipe.name
         causes = stale(instance, store, recipe, partitions)
         for partition in partitions:
             upstream = [changed[partition][dep] for dep in recipe.inputs if dep in changed[partition]]

@@ -16,6 +16,7 @@ from bookchunk_assets.markdown import parse
 from bookchunk_assets.markdown.chapter import ParsedChapter
 from bookchunk_assets.markdown.parse import parse_chapter
 from bookchunk_assets.orchestration.stages import ChapterAtWork, chapter_stage
+from bookchunk_assets.orchestration.staleness import recipe_of
 
 
 def _with_libraries(rules: str, *packages: str) -> str:
@@ -88,3 +89,7 @@ def context_prefixes(chapter: ChapterAtWork) -> Sequence[PrefixedChunk]:
 def chunk_embeddings(chapter: ChapterAtWork) -> Sequence[PrefixedChunk]:
     """The finished chunks. No vectors yet: they pass through."""
     return chapter.read("context_prefixes", PrefixedChunk)
+
+
+STAGES = (parsed_chapter, section_groups, recursive_chunks, context_prefixes, chunk_embeddings)
+RECIPES = tuple(map(recipe_of, STAGES))  # in the order in which the stages run

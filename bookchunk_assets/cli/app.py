@@ -103,7 +103,8 @@ def ui(
 
 def main() -> None:
     """Entry point."""
-    warnings.filterwarnings("ignore", module=r"dagster.*")
+    if not sys.warnoptions:  # what Dagster says of its own preview parameters is not the user's business
+        warnings.simplefilter("ignore")
     logging.getLogger("dagster").setLevel(logging.CRITICAL)
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "1")

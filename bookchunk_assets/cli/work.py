@@ -10,6 +10,7 @@ from pathlib import Path
 import dagster as dg
 
 from bookchunk_assets.assets import book as book_assets
+from bookchunk_assets.assets.chapter import RECIPES
 from bookchunk_assets.corpus.book import Book, Survey, survey
 from bookchunk_assets.corpus.faults import Fault, Refused
 from bookchunk_assets.corpus.settings import Choice, Settings, size_problem
@@ -21,7 +22,6 @@ from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS
 from bookchunk_assets.orchestration.reconcile import Reconciled, observe_book, reconcile
 from bookchunk_assets.orchestration.runs import run_stage
-from bookchunk_assets.orchestration.stages import RECIPES
 from bookchunk_assets.orchestration.staleness import stale
 from bookchunk_assets.outputs.files import OutputPaths, write_whole
 from bookchunk_assets.outputs.publish import Published, publish, unchanged
@@ -88,7 +88,8 @@ def _run_stages(instance: dg.DagsterInstance, found: Reconciled, order: Order) -
     """Run each stage where it is stale, one stage after the other, so that an output that comes out the same stops the
     wave; the seconds that each took."""
     store, seconds = store_of(instance), {}
-    for name, recipe in RECIPES.items():
+    for recipe in RECIPES:
+        name = recipe.name
         started = time.perf_counter()
         todo = list(stale(instance, store, recipe, found.partitions)) if order.changed_only else list(found.partitions)
         for at in range(0, len(todo), BATCH):

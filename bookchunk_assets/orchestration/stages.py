@@ -76,7 +76,6 @@ class ChapterAtWork:
 
 
 Make = Callable[[ChapterAtWork], Sequence[Any]]
-RECIPES: dict[str, Recipe] = {}  # in the order in which the stages run
 
 
 def chapter_stage(
@@ -86,7 +85,6 @@ def chapter_stage(
 
     def decorate(make: Make) -> dg.AssetsDefinition:
         recipe = Recipe(make.__name__, code_version, tuple(inputs))
-        RECIPES[recipe.name] = recipe
 
         @dg.asset(
             name=recipe.name,

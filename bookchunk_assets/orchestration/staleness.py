@@ -18,14 +18,20 @@ from bookchunk_assets.orchestration.store import StageStore
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What makes a stage's output: its code, and its inputs by asset name, those that are ``seen`` being observed."""
+    """What makes an asset: its code, and its inputs by name."""
 
     name: str
     code_version: str
     inputs: tuple[str, ...]
 
 
-SEEN = frozenset({"chapter_file", "chapter_settings", "book_chapters"})
+SEEN = frozenset({"chapter_file", "chapter_settings", "book_chapters"})  # observed, not made
+
+
+def recipe_of(asset: dg.AssetsDefinition) -> Recipe:
+    """The recipe that an asset's definition states."""
+    inputs = sorted(key.to_user_string() for key in asset.asset_deps[asset.key])
+    return Recipe(asset.key.to_user_string(), str(asset.code_versions_by_key[asset.key]), tuple(inputs))
 
 
 def versions(
