@@ -22,7 +22,7 @@ NEWER = re.compile(
     "\U000323b0-\U00033479]"
 )
 # tiktoken's regular expression overflows on blanks without end; it is fed no longer run at once.
-BLANKS = re.compile(r"(\s{10000})")
+BLANKS = re.compile(r"(\s{100000})")
 EVERYTHING = 1 << 40  # more tokens than any text has
 
 
