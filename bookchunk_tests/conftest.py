@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ import dagster as dg
 import pytest
 from typer.testing import CliRunner, Result
 
-from bookchunk_assets.cli.app import app
 from bookchunk_assets.assets.chapter import RECIPES
+from bookchunk_assets.cli.app import app
 
 STAGES = (*(recipe.name for recipe in RECIPES), "chunks_jsonl")
 
@@ -78,7 +77,7 @@ class Shelf:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     home = tmp_path / "home"
     monkeypatch.setenv("DAGSTER_HOME", str(home))
     made = Shelf(tmp_path, home)
@@ -86,4 +85,4 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
     made.manifest()
     for number in (1, 2, 3):
         made.write(number)
-    yield made
+    return made

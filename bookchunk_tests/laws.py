@@ -25,7 +25,9 @@ def squeeze(text: str) -> str:
     return "".join(text.split())
 
 
-def chunked(data: bytes, settings: Settings, name: str = "a.md") -> tuple[ParsedChapter, tuple[Group, ...], tuple[Chunk, ...]]:
+def chunked(
+    data: bytes, settings: Settings, name: str = "a.md"
+) -> tuple[ParsedChapter, tuple[Group, ...], tuple[Chunk, ...]]:
     parsed = parse_chapter(data, settings.kind, name)
     groups = section_groups(parsed)
     return parsed, groups, chunk_groups(groups, settings)
@@ -40,7 +42,9 @@ def hold(data: bytes, settings: Settings, name: str = "a.md") -> None:
         assert result.passed or result.warns, (result.name, result.faults)
     bodies = [chunk for chunk in chunks if chunk.kind == "body"]
     nothing_told_twice(decode(data), bodies)
-    spans = [(clean_offset(parsed.breaks, c.char_start), clean_offset(parsed.breaks, c.char_end - 1) + 1) for c in bodies]
+    spans = [
+        (clean_offset(parsed.breaks, c.char_start), clean_offset(parsed.breaks, c.char_end - 1) + 1) for c in bodies
+    ]
     no_block_cut(parsed, groups, spans, settings)
     within_target(parsed, bodies, spans, settings)
     overlaps(parsed, bodies, spans, settings)
@@ -78,9 +82,13 @@ def within_target(
             continue
         headed = any(start <= heading.start < end for heading in parsed.headings)
         filled = any(
-            block.kind in WHOLE and block.start <= end and block.end >= start and not squeeze(parsed.text[start : block.start])
-            or block.kind in WHOLE
-            and block.start <= start < block.end
+            (
+                block.kind in WHOLE
+                and block.start <= end
+                and block.end >= start
+                and not squeeze(parsed.text[start : block.start])
+            )
+            or (block.kind in WHOLE and block.start <= start < block.end)
             for block in parsed.blocks
         )
         assert headed or filled, f"{chunk.token_count} tokens: {chunk.text[:80]!r}"

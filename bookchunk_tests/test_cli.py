@@ -17,7 +17,9 @@ from bookchunk_assets.corpus.book import survey
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_tests.conftest import Shelf
 
-REFUSALS: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "fixtures" / "refusals.yaml").read_text("utf-8"))
+REFUSALS: list[dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parent / "fixtures" / "refusals.yaml").read_text("utf-8")
+)
 ROOT = Path(__file__).parent.parent
 
 
@@ -115,7 +117,7 @@ def test_the_report(shelf: Shelf) -> None:
     assert result.stderr == ""
     report = json.loads((shelf.out.parent / "report.json").read_bytes())
     assert set(report["seconds"]) >= {"parsed_chapter", "recursive_chunks", "chunks_jsonl"}
-    assert [check["name"] for check in report["checks"]][0] == "schema_valid"
+    assert report["checks"][0]["name"] == "schema_valid"
 
 
 def test_json_is_one_object_and_nothing_else(shelf: Shelf) -> None:
@@ -176,7 +178,11 @@ def test_a_second_process_waits_and_says_so(shelf: Shelf) -> None:
     command = [sys.executable, "-c", "from bookchunk_assets.cli import main; main()", "chunk", str(shelf.book)]
     with book_lock(shelf.home, "tale"):
         child = subprocess.Popen(
-            command, env=os.environ | {"PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            command,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         assert child.stderr is not None
         assert "another process works on it" in child.stderr.readline()
@@ -189,6 +195,8 @@ def test_a_second_process_waits_and_says_so(shelf: Shelf) -> None:
 
 def test_the_core_knows_no_dagster() -> None:
     core = "corpus.targets corpus.book markdown.parse chunking.chunker context.extractive outputs.checks outputs.publish outputs.report"
-    code = "import sys, importlib\n" + "".join(f"importlib.import_module('bookchunk_assets.{m}')\n" for m in core.split())
+    code = "import sys, importlib\n" + "".join(
+        f"importlib.import_module('bookchunk_assets.{m}')\n" for m in core.split()
+    )
     code += "sys.exit(any(m == 'dagster' or m.startswith('dagster.') for m in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

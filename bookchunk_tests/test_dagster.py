@@ -13,10 +13,10 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from bookchunk_assets.assets.chapter import RECIPES
 from bookchunk_assets.cli.instance import CONFIG
 from bookchunk_assets.definitions import defs
 from bookchunk_assets.orchestration import staleness
-from bookchunk_assets.assets.chapter import RECIPES
 from bookchunk_tests.conftest import STAGES, Shelf
 
 ALL = {"ch01", "ch02", "ch03"}
@@ -193,7 +193,14 @@ def test_the_ui_can_materialise_what_the_command_made_known(shelf: Shelf) -> Non
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_killed_run_is_finished_by_the_next(shelf: Shelf, seed: int) -> None:
     wait = random.Random(seed)
-    command = [sys.executable, "-c", "from bookchunk_assets.cli import main; main()", "chunk", str(shelf.book), "--quiet"]
+    command = [
+        sys.executable,
+        "-c",
+        "from bookchunk_assets.cli import main; main()",
+        "chunk",
+        str(shelf.book),
+        "--quiet",
+    ]
     root = str(Path(__file__).parent.parent)
     for number in range(4, 30):
         shelf.write(number)

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bookchunk_assets.orchestration.frames import content_version, from_frame, to_frame
 from bookchunk_assets.orchestration.store import StageStore
@@ -28,7 +29,12 @@ class Outer:
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
 INNER = st.builds(Inner, TEXT, st.none() | st.integers(-(2**62), 2**62))
 OUTER = st.builds(
-    Outer, st.booleans(), INNER, st.lists(INNER, max_size=3).map(tuple), st.lists(TEXT, max_size=3).map(tuple), st.none() | TEXT
+    Outer,
+    st.booleans(),
+    INNER,
+    st.lists(INNER, max_size=3).map(tuple),
+    st.lists(TEXT, max_size=3).map(tuple),
+    st.none() | TEXT,
 )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.markdown import structure
@@ -47,7 +48,11 @@ BLOCK = st.one_of(
     INLINE,
     st.builds(lambda n, t: "#" * n + " " + t, st.integers(1, 6), WORDS),
     st.builds(lambda t, m: f"{t}\n{m * 5}", WORDS, st.sampled_from("=-")),
-    st.builds(lambda ts, f: f"{f}py\n" + "\n".join(ts) + f"\n{f}", st.lists(INLINE, max_size=30), st.sampled_from(["```", "~~~~"])),
+    st.builds(
+        lambda ts, f: f"{f}py\n" + "\n".join(ts) + f"\n{f}",
+        st.lists(INLINE, max_size=30),
+        st.sampled_from(["```", "~~~~"]),
+    ),
     st.builds(lambda ts: "\n".join(f"> {t}" for t in ts), st.lists(INLINE, min_size=1, max_size=12)),
     st.builds(lambda ts: "\n".join(f"- {t}" for t in ts), st.lists(INLINE, min_size=1, max_size=12)),
     st.builds(lambda ts: "\n\n".join(f"1. {t}" for t in ts), st.lists(INLINE, min_size=1, max_size=6)),
@@ -58,7 +63,9 @@ BLOCK = st.one_of(
     st.builds(lambda t: f"<div>\n{t}\n</div>", INLINE),
     st.builds(lambda n, t: f"[^{n}]: {t}", st.integers(1, 3), INLINE),
     st.builds(lambda n: f"<!-- page: {n} -->", st.integers(1, 99)),
-    st.sampled_from(["---", "    indented\n    code", "[a]: http://x.y", "Q1: why?", "🎉 Header", "\t", "<!-- open", "-->"]),
+    st.sampled_from(
+        ["---", "    indented\n    code", "[a]: http://x.y", "Q1: why?", "🎉 Header", "\t", "<!-- open", "-->"]
+    ),
 )
 MARKDOWN = st.builds(lambda parts, gap: gap.join(parts), st.lists(BLOCK, max_size=12), st.sampled_from(["\n\n", "\n"]))
 

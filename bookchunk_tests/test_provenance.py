@@ -18,8 +18,8 @@ def test_the_tags_are_dagster_s_own() -> None:
     assert provenance.DATA_VERSION == theirs.DATA_VERSION_TAG
     assert provenance.CODE_VERSION == theirs.CODE_VERSION_TAG
     assert provenance.USER_PROVIDED == theirs.DATA_VERSION_IS_USER_PROVIDED_TAG
-    assert provenance.INPUT_VERSION == f"{theirs.INPUT_DATA_VERSION_TAG_PREFIX}/"
-    assert provenance.INPUT_POINTER == f"{theirs.INPUT_EVENT_POINTER_TAG_PREFIX}/"
+    assert f"{theirs.INPUT_DATA_VERSION_TAG_PREFIX}/" == provenance.INPUT_VERSION
+    assert f"{theirs.INPUT_EVENT_POINTER_TAG_PREFIX}/" == provenance.INPUT_POINTER
 
 
 def test_observations_and_materialisations_come_back(shelf: Shelf) -> None:
@@ -32,7 +32,9 @@ def test_observations_and_materialisations_come_back(shelf: Shelf) -> None:
         assert made["tale/ch01"].inputs == {"chapter_file": seen["tale/ch01"].version}
         provenance.observe(instance, "chapter_file", "tale/ch01", "other")
         assert provenance.observed(instance, "chapter_file", partitions)["tale/ch01"].version == "other"
-        record = instance.get_latest_data_version_record(dg.AssetKey("chapter_file"), is_source=True, partition_key="tale/ch01")
+        record = instance.get_latest_data_version_record(
+            dg.AssetKey("chapter_file"), is_source=True, partition_key="tale/ch01"
+        )
         assert record is not None
         assert set(provenance.last_metadata(instance, "chunks_jsonl", "tale")) >= {"diff", "chapters", "files"}
         provenance.remember(instance, "a", "b")
@@ -53,5 +55,5 @@ def test_ranges_are_neighbours_in_dagster_s_order(wanted: list[str]) -> None:
 
     order = ["a", "b", "c", "d"]
     got = [order[order.index(first) : order.index(last) + 1] for first, last in ranges(order, wanted)]
-    assert sum(got, []) == wanted
+    assert [key for keys in got for key in keys] == wanted
     assert all(order.index(after[0]) > order.index(before[-1]) + 1 for before, after in zip(got, got[1:], strict=False))

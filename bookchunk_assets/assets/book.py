@@ -7,15 +7,18 @@ from typing import Any
 import dagster as dg
 
 from bookchunk_assets.assets.chapter import RECIPES
+from bookchunk_assets.chunking.groups import section_groups
 from bookchunk_assets.context.prefix import PrefixedChunk
 from bookchunk_assets.corpus.book import Book, Survey, survey
 from bookchunk_assets.corpus.settings import Settings
+from bookchunk_assets.markdown.parse import parse_chapter
+from bookchunk_assets.orchestration.automation import ON_CHANGE
 from bookchunk_assets.orchestration.home import home_of, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, chapter_partition
 from bookchunk_assets.orchestration.provenance import last_metadata, materialization, materialized, observed
 from bookchunk_assets.orchestration.reconcile import settings_version
-from bookchunk_assets.orchestration.stages import AUTOMATION, open_book
+from bookchunk_assets.orchestration.stages import open_book
 from bookchunk_assets.orchestration.staleness import recipe_of, stale
 from bookchunk_assets.orchestration.store import StageStore
 from bookchunk_assets.outputs import records
@@ -25,8 +28,7 @@ from bookchunk_assets.outputs.files import OutputPaths, digest_of, write_whole
 from bookchunk_assets.outputs.publish import Published, publish
 from bookchunk_assets.outputs.records import read_records
 from bookchunk_assets.outputs.report import Report, histogram, make_report, sizes_of
-from bookchunk_assets.chunking.groups import section_groups
-from bookchunk_assets.markdown.parse import parse_chapter
+
 
 def finished_chapters(store: StageStore, book: Book) -> Iterator[list[PrefixedChunk]]:
     """The finished chunks of a book's chapters, in order."""
@@ -75,7 +77,7 @@ def sound(found: Survey) -> Book:
     group_name="book",
     kinds={"json"},
     backfill_policy=dg.BackfillPolicy.single_run(),
-    automation_condition=AUTOMATION,
+    automation_condition=ON_CHANGE,
 )
 def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
     """A book's ``chunks.jsonl`` with its diff and report, whole or not at all."""

@@ -8,7 +8,8 @@ from importlib.metadata import PackageNotFoundError, version
 from bookchunk_assets.chunking import chunker, groups
 from bookchunk_assets.chunking.chunk import Chunk
 from bookchunk_assets.chunking.chunker import chunk_groups
-from bookchunk_assets.chunking.groups import Group, section_groups as groups_of
+from bookchunk_assets.chunking.groups import Group
+from bookchunk_assets.chunking.groups import section_groups as groups_of
 from bookchunk_assets.context import extractive
 from bookchunk_assets.context.extractive import extractive_prefixes
 from bookchunk_assets.context.prefix import PrefixedChunk

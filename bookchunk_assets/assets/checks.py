@@ -16,13 +16,17 @@ from bookchunk_assets.outputs.files import OutputPaths
 @dg.multi_asset_check(
     specs=[
         dg.AssetCheckSpec(
-            name, asset="chunks_jsonl", description=CHECKS.get(name, "enough tokens for the words"), partitions_def=BOOKS
+            name,
+            asset="chunks_jsonl",
+            description=CHECKS.get(name, "enough tokens for the words"),
+            partitions_def=BOOKS,
         )
         for name in NAMES
     ],
     can_subset=True,
 )
 def chunks_jsonl_checks(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
+    """Run the checks that are asked for, book by book."""
     instance = context.instance
     wanted = {key.name for key in context.selected_asset_check_keys}
     for slug in context.partition_keys if context.has_partition_key else ():

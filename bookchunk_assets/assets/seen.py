@@ -45,6 +45,7 @@ def chapter_settings(context: dg.AssetExecutionContext) -> dg.DataVersionsByPart
     ]
 )
 def book_chapters(context: dg.AssetExecutionContext) -> Iterator[dg.ObserveResult]:
+    """Report the digest of a book's chapters, once each of them is made."""
     for slug in context.partition_keys:
         binding = open_book(context.instance, slug).binding
         version = book_version(context.instance, [chapter_partition(slug, key) for key in binding.files])

@@ -1,8 +1,8 @@
 """Blocks into atoms: the stretches of a group that are never cut, with what it would cost to cut between them.
 
-Atoms tile the group's text. A block is one atom for as long as it fits; a longer one is taken apart at the joints of its
-kind: a list between items, a paragraph between sentences, code between lines, a table between rows, a sentence between
-words, a word between grapheme clusters. A heading is one atom with what it heads.
+Atoms tile the group's text. A block is one atom for as long as it fits; a longer one is taken apart at the joints of
+its kind: a list between items, a paragraph between sentences, code between lines, a table between rows, a sentence
+between words, a word between grapheme clusters. A heading is one atom with what it heads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from bookchunk_assets.chunking.cuts import pieces
 from bookchunk_assets.chunking.groups import Group
 from bookchunk_assets.chunking.sentences import sentence_ends
 from bookchunk_assets.chunking.sizes import Sizes
-from bookchunk_assets.markdown.chapter import Block
 
 WHOLE = frozenset({"code", "blockquote", "table", "html", "footnote"})
 BLANK_LINES = re.compile(r"\n(?:[ \t>]*\n)+")
@@ -164,10 +163,10 @@ class _Splitter:
             yield from self.block(tile, Joint.BLOCK, None)
             return
         first, *rest = self.block(tile, Joint.BLOCK, None)
-        if rest and not sizes.fits(heads.start, first.end, sizes.target):
-            if sizes.text(heads.start, tile.stop) <= sizes.hard_max:
-                yield self.whole(replace(tile, start=heads.start), Joint.BLOCK, None, sizes.hard_max)
-                return
+        alone = rest and not sizes.fits(heads.start, first.end, sizes.target)
+        if alone and sizes.text(heads.start, tile.stop) <= sizes.hard_max:
+            yield self.whole(replace(tile, start=heads.start), Joint.BLOCK, None, sizes.hard_max)
+            return
         limit = sizes.target if rest else sizes.hard_max
         if rest and tile.kind == "paragraph" and not sizes.fits(heads.start, first.end, limit):
             words = list(self.words(first.start, first.end, first.joint, first.cuts, "paragraph"))

@@ -9,7 +9,16 @@ from typing import TypeVar
 
 from bookchunk_assets.chunking.questions import questions
 from bookchunk_assets.corpus.slug import slugify
-from bookchunk_assets.markdown.chapter import Block, Break, ChapterFacts, Heading, Note, PageMark, ParsedChapter, Reference
+from bookchunk_assets.markdown.chapter import (
+    Block,
+    Break,
+    ChapterFacts,
+    Heading,
+    Note,
+    PageMark,
+    ParsedChapter,
+    Reference,
+)
 from bookchunk_assets.markdown.notes import reach
 
 RULES = "1"
@@ -172,8 +181,7 @@ def _group(parsed: ParsedChapter, section: _Section) -> Group:
             for b in _in_force(parsed.breaks, lambda b: b.clean, start, end)
         ),
         pages=tuple(
-            PageMark(max(p.clean - start, 0), p.page)
-            for p in _in_force(parsed.pages, lambda p: p.clean, start, end)
+            PageMark(max(p.clean - start, 0), p.page) for p in _in_force(parsed.pages, lambda p: p.clean, start, end)
         ),
         blocks=tuple(
             Block(b.kind, max(b.start, start) - start, min(b.end, end) - start, b.depth)

@@ -27,8 +27,8 @@ LABEL_NUMBER = regex.compile(rf"(?<!\w){NUMBER}", regex.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """What a text speaks of, each once: concepts and named figures as the front matter has them and in its order, labels
-    (``Figure 3.1``) and scripture (``1 Corinthians 13:4-7``) in the text's."""
+    """What a text speaks of, each once: concepts and named figures as the front matter has them and in its order,
+    labels (``Figure 3.1``) and scripture (``1 Corinthians 13:4-7``) in the text's."""
 
     key_concepts: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
@@ -106,7 +106,11 @@ def _term(name: str, written: str, ending: str = "") -> Iterator[_Term]:
     if words:
         whole = GAP.join(regex.escape(word, literal_spaces=True) for word in words) + ending
         before = f"(?<!{LETTER})(?={LETTER})|(?!{LETTER})"
-        yield _Term(name, max(words, key=len), regex.compile(f"(?V1)(?:{before}){whole}(?:(?<={LETTER})(?!{LETTER})|(?<!{LETTER}))"))
+        yield _Term(
+            name,
+            max(words, key=len),
+            regex.compile(f"(?V1)(?:{before}){whole}(?:(?<={LETTER})(?!{LETTER})|(?<!{LETTER}))"),
+        )
 
 
 def _labels(text: str) -> Iterator[str]:

@@ -127,4 +127,3 @@ class _Packer:
 
     def carried(self, start: int, end: int) -> Iterator[str]:
         return (label for label in self.sizes.labels(start, end) if label in self.bound)
-

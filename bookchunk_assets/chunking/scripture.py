@@ -1,5 +1,5 @@
-"""Scripture cited in a text. Names are not tried at every word: from each of the few numbers that follow a word, a citation
-is read backwards to the book's name and onwards through its list."""
+"""Scripture cited in a text. Names are not tried at every word: from each of the few numbers that follow a word, a
+citation is read backwards to the book's name and onwards through its list."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ ORDINALS = {
 
 
 def _passage(point: str) -> str:
-    """Chapter and verse, or one number alone, and the end of a range. Groups: chapter, point, number, the end's chapter,
-    the end's number. Decimals, versions and times of day are none."""
+    """Chapter and verse, or one number alone, and the end of a range. Groups: chapter, point, number, the end's
+    chapter, the end's number. Decimals, versions and times of day are none."""
     number, letter = "([1-9][0-9]{0,2})", "(?:[a-d]|ff?)?"
     return (
         rf"(?:{number}({point}))?{number}{letter}"
@@ -39,8 +39,7 @@ def _passage(point: str) -> str:
 AFTER_WORD, AFTER_STOP = (regex.compile(_passage(point) + "(?(1)|(?!,[0-9]))") for point in ("[:.]", r"[:.]\s?"))
 # A list goes on with verses (`8:28, 31`) or with chapter and verse (`8:28; 9:1`), not with the next book (`, 2 Kings`).
 NEXT = regex.compile(
-    r"(?:\s*[,&]|\s*;(?=\s*[0-9]+[:.][0-9])|,?\s+and(?=\s)(?!\s+[0-9]+\s+[a-z]))\s*(?![1-4]\s?[A-Z])"
-    + _passage("[:.]")
+    r"(?:\s*[,&]|\s*;(?=\s*[0-9]+[:.][0-9])|,?\s+and(?=\s)(?!\s+[0-9]+\s+[a-z]))\s*(?![1-4]\s?[A-Z])" + _passage("[:.]")
 )
 
 
@@ -55,7 +54,7 @@ class _Book:
 
 
 def references(text: str) -> Iterator[str]:
-    """Each reference in ``text``, normalised (``Romans 8:28``, ``1 Corinthians 13:4-7``, ``Psalm 119``), in text order."""
+    """Each reference in ``text``, normalised (``Romans 8:28``, ``1 Corinthians 13:4-7``, ``Psalm 119``), in order."""
     end = 0
     for anchor in ANCHOR.finditer(text):
         start = anchor.start()

@@ -14,9 +14,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 
-import numpy as np
 import spacy
-from spacy.attrs import SENT_START
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
@@ -43,7 +41,8 @@ REPORTED = re.compile("[、，とっ]")
 
 # A sentence begins with code, or with a word or number that is not in lower case, after opening marks of any kind.
 NEXT = re.compile(
-    r"[\s>]*+ (?:\.[ ]\.[ ]\.[ ])? (?: ` | (?: [^\w\s.,;:!?)\]}^…—–`-] | _ )*+ (?P<word>[^\W_]{1,30}) (?P<stop>[.,;:)]?) )",
+    r"""[\s>]*+ (?:\.[ ]\.[ ]\.[ ])?
+        (?: ` | (?: [^\w\s.,;:!?)\]}^…—–`-] | _ )*+ (?P<word>[^\W_]{1,30}) (?P<stop>[.,;:)]?) )""",
     re.VERBOSE,
 )
 BEFORE = 80  # characters before a place that decide about it
@@ -53,14 +52,15 @@ DOTTED = re.compile(r"[^\W\d_]|(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,3}")
 ROMAN = re.compile(r"[IVXLC]+")
 SHORT_NUMBER = re.compile(r"\d{1,3}|[ivxlc]+", re.IGNORECASE)
 OMISSION = re.compile(r"(?:\A|[^\s.])\s+\. \. \.\Z")
+LINE_LABEL = re.compile(r"\n[\s>*_]*(?:\d{1,3}|[A-Z])\Z")
 THAI = re.compile(r"[\u0e00-\u0e7f]\Z")
 SPEAKER = re.compile(r"(?:\w+\s){1,2}(?:said|says|asked|cried|replied|answered|exclaimed|shouted|whispered|called)\b")
 # Words that begin sentences and are hardly ever a name.
-STARTERS = frozenset(
-    """After All Also Although And Are As At Because Before Both But By Can Could Did Do Does Each Every For From Had
-    Has Have He Her Here His How However I If In Is It Its Let Many Most My No Not Now On Once Or Our Perhaps She Should
-    Since So Some Such That The Their Then There Therefore These They This Those Thus To Was We Were What When Where
-    Which While Who Why With Would Yes Yet You Your""".split()
+STARTER = re.compile(
+    "After|All|Also|Although|And|Are|As|At|Because|Before|Both|But|By|Can|Could|Did|Do|Does|Each|Every|For|From|Had|Has"
+    "|Have|He|Her|Here|His|How|However|I|If|In|Is|It|Its|Let|Many|Most|My|No|Not|Now|On|Once|Or|Our|Perhaps|She|Should"
+    "|Since|So|Some|Such|That|The|Their|Then|There|Therefore|These|They|This|Those|Thus|To|Was|We|Were|What|When|Where"
+    "|Which|While|Who|Why|With|Would|Yes|Yet|You|Your"
 )
 
 
@@ -103,18 +103,16 @@ def _places(text: str) -> Iterator[int]:
 
 @Language.component("sentence_starts")
 def sentence_starts(doc: Doc) -> Doc:
-    """Sets which stretches start a sentence, all at once: token by token, spaCy takes quadratic time."""
-    text, begins = doc.text, [token.idx for token in doc]
-    starts = np.ones(len(doc), dtype=np.int64)
+    """Sets which stretches start a sentence, in a new document: in place, spaCy takes quadratic time."""
+    text, words = doc.text, [token.text for token in doc]
+    begins: list[bool | int | None] = [True] * len(words)
     start, label = 0, True  # of the sentence so far: its first character, and whether it is no more than labels
-    for n, (begin, at) in enumerate(pairwise(begins), 1):
-        label = label and at - begin < BEFORE and LABEL.fullmatch(text, begin, at) is not None
-        if label or not _is_end(text, start, at):
-            starts[n] = -1
-        else:
-            start, label = at, True
-    doc.from_array([SENT_START], starts.astype(np.uint64).reshape(-1, 1))
-    return doc
+    for n, (a, b) in enumerate(pairwise(token.idx for token in doc), 1):
+        label = label and b - a < BEFORE and LABEL.fullmatch(text, a, b) is not None
+        begins[n] = not label and _is_end(text, start, b)
+        if begins[n]:
+            start, label = b, True
+    return Doc(doc.vocab, words=words, spaces=[False] * len(words), sent_starts=begins)
 
 
 def _is_end(text: str, start: int, at: int) -> bool:
@@ -125,8 +123,8 @@ def _is_end(text: str, start: int, at: int) -> bool:
     before = re.sub(NOTES + r"\Z", "", text[max(start, at - BEFORE) : at].rstrip("> \n\t"))
     stem = before.rstrip(MARKS + CLOSING)
     marks = before[len(stem) :]
-    begins = word in STARTERS and following["stop"] != "."
-    if stem.endswith(("(", "[")) or OMISSION.search(before):
+    begins = STARTER.fullmatch(word) is not None and following["stop"] != "."
+    if stem.endswith(("(", "[")) or OMISSION.search(before) or LINE_LABEL.search(stem):
         return False
     if marks.strip(CLOSING) != ".":
         return begins or marks[-1:] not in QUOTES or not SPEAKER.match(text, following.start("word"))

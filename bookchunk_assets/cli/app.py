@@ -74,7 +74,9 @@ def chunk(
 
 
 @app.command()
-def status(target: Annotated[list[str] | None, typer.Argument()] = None, corpus: Corpus = CORPUS, as_json: Json = False) -> None:
+def status(
+    target: Annotated[list[str] | None, typer.Argument()] = None, corpus: Corpus = CORPUS, as_json: Json = False
+) -> None:
     """What is stale or missing, by partition and stage, each with its cause."""
     from bookchunk_assets.cli.look import show_status
 

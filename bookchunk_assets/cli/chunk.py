@@ -23,7 +23,13 @@ Advance = Callable[[str, int, int], None]
 
 
 def chunk_books(
-    targets: Sequence[str], corpus: Path, asked: Choice, changed_only: bool, out: Path | None, as_json: bool, quiet: bool
+    targets: Sequence[str],
+    corpus: Path,
+    asked: Choice,
+    changed_only: bool,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     """Chunk the books, print their reports, and return the highest exit status."""
     try:

@@ -12,11 +12,9 @@ from pathlib import Path
 from bookchunk_assets.cli.app import Status
 from bookchunk_assets.cli.chunk import tell
 from bookchunk_assets.cli.instance import open_instance
-from bookchunk_assets.corpus.book import survey
 from bookchunk_assets.corpus.faults import Refused
 from bookchunk_assets.corpus.targets import books_under
-from bookchunk_assets.orchestration.bindings import bind
-from bookchunk_assets.orchestration.reconcile import reconcile
+from bookchunk_assets.orchestration.reconcile import watch
 
 MODULE = ["-m", "bookchunk_assets.definitions"]
 GRACE = 10.0  # seconds that a child has to end by itself
@@ -27,12 +25,8 @@ def serve(host: str, port: int, corpus: Path) -> int:
     instance = open_instance()
     try:
         for place in books_under(corpus):
-            found = survey(place.folder, place.root)
-            for fault in found.faults:
+            for fault in watch(instance, place).faults:
                 tell(str(fault))
-            if found.book is not None:
-                binding = bind(instance, found.book, place.root, None)
-                reconcile(instance, found.book, binding.settings(found.book.manifest, found.book.manifest_version))
     except Refused as refused:
         tell(str(refused))
         return Status.REFUSED

@@ -80,7 +80,9 @@ def _refuse_sizes(book: Book, known: Binding | None, asked: Choice) -> None:
     if problem := size_problem(settings):
         raise Refused([Fault(manifest, 1, problem)])
     if settings.context != "extractive" or settings.embedding != "none":
-        told = f"context {settings.context}, embedding {settings.embedding}: this version makes extractive and none only"
+        told = (
+            f"context {settings.context}, embedding {settings.embedding}: this version makes extractive and none only"
+        )
         raise Refused([Fault(manifest, 1, told)])
 
 

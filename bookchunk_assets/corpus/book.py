@@ -17,7 +17,9 @@ from bookchunk_assets.corpus.manifest import Manifest, read_manifest
 from bookchunk_assets.corpus.slug import slugify
 from bookchunk_assets.corpus.text import NoText, decode
 
-RAW_FRONT_MATTER = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?\n", re.DOTALL | re.MULTILINE)
+RAW_FRONT_MATTER = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?\n", re.DOTALL | re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +116,7 @@ def _read(path: Path, root: Path) -> bytes | Fault:
         return Fault(str(path), 1, f"cannot be read: {getattr(error, 'strerror', None) or error}")
 
 
-def _chapter(
-    path: Path, root: Path, manifest: Manifest, warnings: list[str]
-) -> tuple[ChapterFile, int] | list[Fault]:
+def _chapter(path: Path, root: Path, manifest: Manifest, warnings: list[str]) -> tuple[ChapterFile, int] | list[Fault]:
     """The chapter and the line that numbers it, or what is wrong with it."""
     data = _read(path, root)
     if isinstance(data, Fault):

@@ -41,7 +41,8 @@ def split_front_matter(text: str) -> FrontMatter:
     try:
         for event in yaml.parse(match[1], LOADER):
             if isinstance(event, yaml.AliasEvent):  # a few of them can stand for gigabytes
-                raise yaml.MarkedYAMLError(problem="aliases are not taken", problem_mark=event.start_mark)
+                line = event.start_mark.line + 2 if event.start_mark else 1
+                return FrontMatter(problem=(line, "broken front matter: aliases are not taken"))
         data = yaml.load(match[1], LOADER)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 2 if error.problem_mark else 1
@@ -92,7 +93,9 @@ def chapter_faults(file: str, text: str, front: FrontMatter, error: ValidationEr
         name = str(problem["loc"][0])
         where = re.search(rf"^{re.escape(name)}\s*:", text[: front.body_start], re.MULTILINE)
         line = text.count("\n", 0, where.start()) + 1 if where else 1
-        told = f"missing field `{name}`; add it to the front matter" if problem["type"] == "missing" else (
-            f"field `{name}`: {problem['msg'].lower()}"
+        told = (
+            f"missing field `{name}`; add it to the front matter"
+            if problem["type"] == "missing"
+            else (f"field `{name}`: {problem['msg'].lower()}")
         )
         yield Fault(file, line, told)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bookchunk_assets.corpus.manifest import MIN_TARGET, Manifest
 
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """A book's facts and resolved settings: data, never code. Sizes are cl100k tokens."""

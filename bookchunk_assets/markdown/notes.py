@@ -61,7 +61,9 @@ def _end(text: str, start: int) -> int:
     return end
 
 
-def references(text: str, start: int, end: int, labels: Iterable[str], hidden: Sequence[Span]) -> Iterator[re.Match[str]]:
+def references(
+    text: str, start: int, end: int, labels: Iterable[str], hidden: Sequence[Span]
+) -> Iterator[re.Match[str]]:
     """References in ``text[start:end]`` to one of ``labels``, outside ``hidden``; a definition's own label is none."""
     known = frozenset(labels)
     for match in REFERENCE.finditer(text, start, end):

@@ -65,16 +65,16 @@ def parse_chapter(data: bytes, kind: str, name: str) -> ParsedChapter:
         text=clean,
         breaks=breaks,
         pages=pages,
-        blocks=tuple(_clean_blocks(blocks, [d for d in defined if d.label not in lifted or d != first[d.label]], breaks)),
+        blocks=tuple(
+            _clean_blocks(blocks, [d for d in defined if d.label not in lifted or d != first[d.label]], breaks)
+        ),
         headings=tuple(_headings(structure.headings, structure.env, breaks)),
         references=tuple(
             Reference(clean_offset(breaks, m.start()), m[1])
             for m in notes.references(text, start, len(text), lifted, hidden)
             if not inside(lifted_spans, m.start())
         ),
-        notes=tuple(
-            _note(text, d, refs[d.label], comment_holes, markers) for d in first.values() if d.label in lifted
-        ),
+        notes=tuple(_note(text, d, refs[d.label], comment_holes, markers) for d in first.values() if d.label in lifted),
         names=(),
         warnings=tuple(_warnings(text, markers)),
     )

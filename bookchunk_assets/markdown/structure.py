@@ -116,9 +116,7 @@ def parse_structure(text: str, start: int, markers: tuple[tuple[int, int], ...],
     return Structure(tuple(blocks), tuple(headings), env)
 
 
-def _without(
-    markers: tuple[tuple[int, int], ...], lines: list[str], starts: list[int]
-) -> tuple[list[int], list[str]]:
+def _without(markers: tuple[tuple[int, int], ...], lines: list[str], starts: list[int]) -> tuple[list[int], list[str]]:
     """The offsets and texts of the lines that stay once the markers are gone."""
     gone: dict[int, list[tuple[int, int]]] = {}
     for a, b in markers:

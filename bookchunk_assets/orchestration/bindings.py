@@ -13,6 +13,8 @@ from bookchunk_assets.corpus.manifest import Manifest
 from bookchunk_assets.corpus.settings import Choice, Settings, resolve_settings
 from bookchunk_assets.orchestration.provenance import remember, remembered
 
+NOTHING = Choice()
+
 
 @dataclass(frozen=True, slots=True)
 class Binding:
@@ -23,8 +25,8 @@ class Binding:
     root: str
     manifest_version: str
     files: dict[str, str] = field(default_factory=dict)
-    recorded: Choice = Choice()
-    override: Choice = Choice()
+    recorded: Choice = NOTHING
+    override: Choice = NOTHING
 
     def path(self, chapter: str) -> Path:
         """The file of a chapter, by its key; raises ``KeyError`` where the book has none."""
@@ -54,8 +56,8 @@ def bind(instance: dg.DagsterInstance, book: Book, root: Path, asked: Choice | N
     leaves what was asked in force."""
     slug = book.manifest.slug
     known = load_binding(instance, slug)
-    recorded = known.recorded if known else Choice()
-    override = known.override if known and known.manifest_version == book.manifest_version else Choice()
+    recorded = known.recorded if known else NOTHING
+    override = known.override if known and known.manifest_version == book.manifest_version else NOTHING
     if asked is not None:
         override = asked
         rag = book.manifest.rag

@@ -16,8 +16,7 @@ T = TypeVar("T")
 SCALARS: dict[type, pl.DataType] = {str: pl.String(), int: pl.Int64(), bool: pl.Boolean(), float: pl.Float64()}
 
 
-@cache
-def schema_of(row: type) -> pl.Schema:
+def schema_of(row: Any) -> pl.Schema:
     """The columns of a frame of ``row`` values."""
     hints = typing.get_type_hints(row)
     return pl.Schema({f.name: _dtype(hints[f.name]) for f in dataclasses.fields(row)})
@@ -30,7 +29,7 @@ def to_frame(rows: Sequence[Any], row: type) -> pl.DataFrame:
 
 def from_frame(frame: pl.DataFrame, row: type[T]) -> list[T]:
     """The values that ``to_frame`` was given."""
-    build = _builder(row)
+    build: Callable[[Any], T] = _builder(row)  # type: ignore[arg-type]
     return [build(line) for line in frame.iter_rows(named=True)]
 
 
@@ -70,10 +69,11 @@ def _builder(hint: Any) -> Callable[[Any], Any]:
         return lambda values: tuple(map(part, values))
     if not dataclasses.is_dataclass(hint):
         return lambda value: value
+    make: Any = hint
     hints = typing.get_type_hints(hint)
-    fields = [(f.name, _builder(hints[f.name]), _inner(hints[f.name]) is not hints[f.name]) for f in dataclasses.fields(hint)]
+    fields = [(field.name, _builder(hints[field.name])) for field in dataclasses.fields(hint)]
 
     def build(line: dict[str, Any]) -> Any:
-        return hint(**{n: None if optional and line[n] is None else make(line[n]) for n, make, optional in fields})
+        return make(**{name: None if line[name] is None else of(line[name]) for name, of in fields})
 
     return build

@@ -93,7 +93,7 @@ def materialization(
     version: str,
     code_version: str,
     inputs: Mapping[str, Made],
-    metadata: Mapping[str, object],
+    metadata: Mapping[str, Any],
 ) -> dg.AssetMaterialization:
     """The event that says what one partition of a run is: a range run's own event has one version for all."""
     tags = {DATA_VERSION: version, CODE_VERSION: code_version, USER_PROVIDED: "true"}

@@ -8,8 +8,10 @@ from dataclasses import asdict, dataclass
 
 import dagster as dg
 
-from bookchunk_assets.corpus.book import Book
+from bookchunk_assets.corpus.book import Book, Survey, survey
 from bookchunk_assets.corpus.settings import Settings
+from bookchunk_assets.corpus.targets import Place
+from bookchunk_assets.orchestration.bindings import bind
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS, chapter_partition
 from bookchunk_assets.orchestration.provenance import materialized, observe, observed
 from bookchunk_assets.outputs.canonical import canonical
@@ -71,3 +73,16 @@ def observe_book(instance: dg.DagsterInstance, found: Reconciled) -> bool:
     if found.book not in seen or seen[found.book].version != version:
         observe(instance, "book_chapters", found.book, version)
     return True
+
+
+def watch(instance: dg.DagsterInstance, place: Place) -> Survey:
+    """Look at a book without being asked for anything: bind it, and report what changed. What is refused is in the
+    survey's faults; the sound chapters are reported all the same, the book only as a whole."""
+    found = survey(place.folder, place.root)
+    if found.book is not None:
+        binding = bind(instance, found.book, place.root, None)
+        settings = binding.settings(found.book.manifest, found.book.manifest_version)
+        reconciled = reconcile(instance, found.book, settings)
+        if not found.faults:
+            observe_book(instance, reconciled)
+    return found

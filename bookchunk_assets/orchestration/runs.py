@@ -17,7 +17,11 @@ class StageFailed(Exception):  # noqa: N818 - says what happened
 
 
 def run_stage(
-    instance: dg.DagsterInstance, defs: dg.Definitions, asset: str, partitions: Sequence[str], kind: dg.DynamicPartitionsDefinition = CHAPTERS
+    instance: dg.DagsterInstance,
+    defs: dg.Definitions,
+    asset: str,
+    partitions: Sequence[str],
+    kind: dg.DynamicPartitionsDefinition = CHAPTERS,
 ) -> None:
     """Materialise an asset's partitions: one run for each range of neighbours, in Dagster's order of keys."""
     job = defs.resolve_implicit_global_asset_job_def()

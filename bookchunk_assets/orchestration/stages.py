@@ -19,6 +19,7 @@ from bookchunk_assets.corpus.faults import Refused
 from bookchunk_assets.corpus.manifest import Manifest
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.corpus.text import NoText
+from bookchunk_assets.orchestration.automation import ON_CHANGE
 from bookchunk_assets.orchestration.bindings import Binding, load_binding
 from bookchunk_assets.orchestration.home import home_of, store_of
 from bookchunk_assets.orchestration.lock import book_lock
@@ -95,7 +96,7 @@ def chapter_stage(
             group_name="chapter",
             kinds=kinds,
             backfill_policy=dg.BackfillPolicy.single_run(),
-            automation_condition=AUTOMATION,
+            automation_condition=ON_CHANGE,
         )
         def stage(context: dg.AssetExecutionContext) -> Iterator[Any]:
             instance, store = context.instance, store_of(context.instance)
@@ -137,16 +138,3 @@ def open_book(instance: dg.DagsterInstance, slug: str) -> OpenBook:
     except Refused as refused:
         raise dg.Failure(str(refused)) from refused
     return OpenBook(binding, manifest, version)
-
-
-# One graph level a tick: what was never made, whose code or inputs changed, once nothing before it is under way.
-AUTOMATION = (
-    (
-        dg.AutomationCondition.missing()
-        | dg.AutomationCondition.code_version_changed()
-        | dg.AutomationCondition.any_deps_match(dg.AutomationCondition.data_version_changed())
-    ).since_last_handled()
-    & ~dg.AutomationCondition.in_progress()
-    & ~dg.AutomationCondition.any_deps_in_progress()
-    & ~dg.AutomationCondition.any_deps_missing()
-)

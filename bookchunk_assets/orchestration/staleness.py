@@ -1,8 +1,8 @@
 """Which partitions of a stage are stale, by Dagster's records alone, and why.
 
 A partition is stale where nothing was made, its output is gone, or the code or an input's data is not what it was made
-from. Staleness is not transitive: asked stage by stage, each after the one before has run, a stage whose output comes out
-the same stops the wave.
+from. Staleness is not transitive: asked stage by stage, each after the one before has run, a stage whose output comes
+out the same stops the wave.
 """
 
 from __future__ import annotations
@@ -38,9 +38,7 @@ def versions(
     instance: dg.DagsterInstance, assets: Sequence[str], partitions: Sequence[str]
 ) -> dict[str, dict[str, Made]]:
     """The newest version of each asset's partitions."""
-    return {
-        name: (observed if name in SEEN else materialized)(instance, name, partitions) for name in assets
-    }
+    return {name: (observed if name in SEEN else materialized)(instance, name, partitions) for name in assets}
 
 
 def stale(

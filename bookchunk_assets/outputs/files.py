@@ -30,7 +30,9 @@ class OutputPaths:
     def beside(cls, chunks: Path) -> OutputPaths:
         """Beside a path that ``--out`` gave."""
         stem = chunks.with_name(chunks.stem)
-        return cls(chunks, *(stem.with_name(stem.name + end) for end in (".diff.json", ".report.json", ".embeddings.parquet")))
+        return cls(
+            chunks, *(stem.with_name(stem.name + end) for end in (".diff.json", ".report.json", ".embeddings.parquet"))
+        )
 
 
 def write_whole(path: Path, parts: Iterable[bytes]) -> str:

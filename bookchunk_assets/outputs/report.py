@@ -117,7 +117,8 @@ def make_report(
 def render(report: Report) -> str:
     """The printed block."""
     chunks, tokens, context, vectors = report.chunks, report.tokens, report.context, report.embeddings
-    made = f"{vectors['embedded']} embedded, {vectors['reused']} reused ({vectors['model']}, {vectors['dimensions']} dimensions)"
+    model = f"{vectors['model']}, {vectors['dimensions']} dimensions"
+    made = f"{vectors['embedded']} embedded, {vectors['reused']} reused ({model})"
     failed = ", ".join(check["name"] for check in report.checks if not check["passed"] and not check["warns"])
     verdict = "PASS — advance to /book-rag-push" if report.verdict == "PASS" else f"FAIL — {failed}"
     lines = [
