@@ -18,17 +18,20 @@ GAP = r"[\s>*_‐‑–\-]+"
 # The last word of a name, where it may stand for it: in `Stephen Langton`, not in `Gregory the Great`.
 SURNAME = regex.compile(r"(?:(?!.*\s(?:of|the)\s)[^,(]*\s)?(\p{Lu}[\p{L}'-]{3,})")
 
-NUMBER = r"(?:[A-Z][.-]?)?[0-9]{1,3}(?:[.-][0-9]{1,3})*[a-z]?(?!\w)"
+NUMBER = r"(?:[A-Z][.-]?)?[0-9]{1,3}(?:[.-][0-9]{1,3})*[a-z]?(?![^\W_])"
 LABEL = regex.compile(
-    rf"\bfig(?:ure)?(s)?(?:\.\s*|\s+){NUMBER}(?(1)(?:(?:,|,?\s+and|\s*&)\s+{NUMBER})*)", regex.IGNORECASE
+    rf"(?<![^\W_])fig(?:ure)?(s)?(?:\.\s*|\s+){NUMBER}(?(1)(?:(?:,|,?\s+and|\s*&)\s+{NUMBER})*)", regex.IGNORECASE
 )
-LABEL_NUMBER = regex.compile(rf"(?<!\w){NUMBER}", regex.IGNORECASE)
+LABEL_NUMBER = regex.compile(rf"(?<![^\W_]){NUMBER}", regex.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """What a text speaks of, each once: concepts and named figures as the front matter has them and in its order,
-    labels (``Figure 3.1``) and scripture (``1 Corinthians 13:4-7``) in the text's."""
+    """What a text speaks of, each once.
+
+    Concepts and named figures are told as the front matter has them and in its order, labels (``Figure 3.1``) and
+    scripture (``1 Corinthians 13:4-7``) in the text's.
+    """
 
     key_concepts: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
@@ -104,13 +107,10 @@ def _term(name: str, written: str, ending: str = "") -> Iterator[_Term]:
     """The term to look for where a name is written thus; none for a name without a word."""
     words = [word for word in regex.split(GAP, _straight(written)) if word]
     if words:
-        whole = GAP.join(regex.escape(word, literal_spaces=True) for word in words) + ending
-        before = f"(?<!{LETTER})(?={LETTER})|(?!{LETTER})"
-        yield _Term(
-            name,
-            max(words, key=len),
-            regex.compile(f"(?V1)(?:{before}){whole}(?:(?<={LETTER})(?!{LETTER})|(?<!{LETTER}))"),
-        )
+        before = f"(?<!{LETTER})" if regex.match(LETTER, words[0], regex.V1) else ""
+        after = f"(?!{LETTER})" if regex.match(LETTER, words[-1][-1], regex.V1) else ""
+        whole = GAP.join(regex.escape(word) for word in words)
+        yield _Term(name, max(words, key=len), regex.compile(before + whole + ending + after, regex.V1))
 
 
 def _labels(text: str) -> Iterator[str]:

@@ -1,5 +1,8 @@
-"""Scripture cited in a text. Names are not tried at every word: from each of the few numbers that follow a word, a
-citation is read backwards to the book's name and onwards through its list."""
+"""Scripture cited in a text.
+
+No name is tried at every word: from each of the few numbers that follow one, a citation is read backwards to the book's
+name and onwards through its list.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +28,15 @@ ORDINALS = {
 
 
 def _passage(point: str) -> str:
-    """Chapter and verse, or one number alone, and the end of a range. Groups: chapter, point, number, the end's
-    chapter, the end's number. Decimals, versions and times of day are none."""
+    """Chapter and verse, or one number alone, and a range's end; no decimal, version or time of day.
+
+    Groups: chapter, point, number, the end's chapter, the end's number.
+    """
     number, letter = "([1-9][0-9]{0,2})", "(?:[a-d]|ff?)?"
     return (
         rf"(?:{number}({point}))?{number}{letter}"
         rf"(?:(?:[‐‑–-]|\s[–-]\s(?![0-9]+\s+[a-z]))(?:{number}[:.])?{number}{letter})?"
-        r"(?![.:]?[0-9]|\w|\s?[AaPp]\.?[Mm]\b)"
+        r"(?![.:]?[0-9]|[^\W_]|\s?[AaPp]\.?[Mm]\b)"
     )
 
 
@@ -54,7 +59,7 @@ class _Book:
 
 
 def references(text: str) -> Iterator[str]:
-    """Each reference in ``text``, normalised (``Romans 8:28``, ``1 Corinthians 13:4-7``, ``Psalm 119``), in order."""
+    """Each reference in ``text``, in its order: ``Romans 8:28``, ``1 Corinthians 13:4-7``, ``Psalm 119``."""
     end = 0
     for anchor in ANCHOR.finditer(text):
         start = anchor.start()
