@@ -46,8 +46,8 @@ def chunk(text: str, chapter: ChapterFacts = CHAPTER, path: tuple[str, ...] = ()
     )
 
 
-def of_case(case: dict[str, Any]) -> tuple[list[Chunk], int, Settings]:
-    """The case's chunk among its neighbours, its place there, and the book."""
+def of_case(case: dict[str, Any]) -> tuple[Chunk, Settings]:
+    """The case's chunk, and the book."""
     book: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in case.get("book", {}).items()}
     facts: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in case["chapter"].items()}
     chapter = replace(CHAPTER, **facts)
@@ -63,9 +63,7 @@ def of_case(case: dict[str, Any]) -> tuple[list[Chunk], int, Settings]:
         mentions_scriptures=tuple(case.get("scriptures", ())),
         overlap_tokens=case.get("overlap_tokens", 0),
     )
-    before = [chunk("Before.", chapter, (case["before"],))] if "before" in case else []
-    after = [chunk("After.", chapter, (case["after"],))] if "after" in case else []
-    return [*before, told, *after], len(before), replace(BOOK, **book)
+    return told, replace(BOOK, **book)
 
 
 def prefix(one: Chunk, settings: Settings = BOOK) -> str:
@@ -74,8 +72,8 @@ def prefix(one: Chunk, settings: Settings = BOOK) -> str:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_prefix_is(case: dict[str, Any]) -> None:
-    chunks, n, settings = of_case(case)
-    made = extractive_prefixes(chunks, settings)[n]
+    told, settings = of_case(case)
+    (made,) = extractive_prefixes([told], settings)
     assert made.text == case["prefix"]
     assert made.source == "extractive"
     assert 50 <= count(made.text) <= 150
@@ -126,7 +124,7 @@ def test_any_text_gets_one_plain_line_of_50_to_150_tokens(
     }
     chunks = [chunk(text, facts, tuple(path), **more) for text in texts]
     prefixes = extractive_prefixes(chunks, settings)
-    assert len(prefixes) == len(chunks)
+    assert prefixes == [extractive_prefixes([one], settings)[0] for one in chunks], "neighbours change a prefix"
     for made in prefixes:
         assert 50 <= count(made.text) <= 150, made.text
         assert made.text == " ".join(made.text.split())

@@ -169,9 +169,11 @@ class _Splitter:
             return
         limit = sizes.target if rest else sizes.hard_max
         if rest and tile.kind == "paragraph" and not sizes.fits(heads.start, first.end, limit):
-            words = list(self.words(first.start, first.end, first.joint, first.cuts, "paragraph"))
-            if any(word.joint is Joint.LIKE_SENTENCE for word in words):
-                first, rest = words[0], words[1:] + rest
+            sentence_end = next((atom.start for atom in rest if atom.joint <= Joint.SENTENCE), tile.end)
+            taken = sizes.raw(heads.start, heads.end)
+            words = list(self.words(first.start, sentence_end, first.joint, first.cuts, "paragraph", less=taken))
+            if first.end < sentence_end or any(word.joint is Joint.LIKE_SENTENCE for word in words):
+                first, rest = words[0], words[1:] + [atom for atom in rest if atom.start >= sentence_end]
             else:  # one sentence: the contract lets headings and the block under them pass the target
                 limit = sizes.hard_max
         if sizes.fits(heads.start, first.end, limit):
@@ -208,11 +210,19 @@ class _Splitter:
         return marks[0] if marks and marks.end() <= at else ""
 
     def words(
-        self, start: int, end: int, joint: Joint, cuts: str | None, kind: str, lead: str = "", tail: str = ""
+        self,
+        start: int,
+        end: int,
+        joint: Joint,
+        cuts: str | None,
+        kind: str,
+        lead: str = "",
+        tail: str = "",
+        less: int = 0,
     ) -> Iterator[Atom]:
-        """A stretch between its words, better after what looks like an end of a sentence or clause. Quote marks are
-        repeated before a word that a line of a quote starts without."""
-        room = self.sizes.room(lead, tail)
+        """A stretch between its words, better after what looks like an end of a sentence or clause; ``less`` is room
+        that is taken. Quote marks are repeated before a word that a line of a quote starts without."""
+        room = self.sizes.room(lead, tail) - less
         for n, (a, b) in enumerate(pieces(self.text, start, end, room, self.sizes.of)):
             before = self.text[max(a - 80, start) : a]
             if not n:

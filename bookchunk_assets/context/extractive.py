@@ -1,7 +1,6 @@
 """Prefixes without a model: where a passage stands, and what it speaks of in its own sentences and terms.
 
-A prefix is made of the passage and its place alone, so that an edit changes no other passage's; only one that is too
-short then is told apart further, by its neighbours and its number.
+A prefix is made of the passage and its place alone, so that an edit changes no other passage's.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from bookchunk_assets.context.terms import terms
 from bookchunk_assets.context.wording import Wording, wording
 from bookchunk_assets.corpus.settings import Settings
 
-RULES = "1"
+RULES = "2"
 SOURCE = "extractive"
 
 # Sizes are cl100k tokens.
@@ -64,7 +63,7 @@ def extractive_prefixes(chunks: Sequence[Chunk], settings: Settings) -> list[Pre
     texts = [_situated(chunk, settings) for chunk in chunks]
     for n, size in enumerate(counts(texts)):
         if size < LEAST:
-            texts[n] = _lengthened(texts[n], chunks, n, settings)
+            texts[n] = _lengthened(texts[n], chunks[n], settings)
         elif size > MOST:
             texts[n] = clipped(texts[n], MOST)
     return [Prefix(text, SOURCE) for text in texts]
@@ -184,28 +183,25 @@ def _sentence(own: str, named: Sequence[str], headings: Sequence[str], words: Wo
     return max(telling, key=lambda s: sum(name in s for name in named), default=words.sentences(*sentences))
 
 
-def _lengthened(text: str, chunks: Sequence[Chunk], n: int, settings: Settings) -> str:
+def _lengthened(text: str, chunk: Chunk, settings: Settings) -> str:
     """A short prefix with more of what is true of the passage, until it has the length."""
-    words = wording(_language(chunks[n], settings))
-    for more in _more(chunks, n, settings, words):
+    words = wording(_language(chunk, settings))
+    for more in _more(chunk, settings, words):
         text = one_line(words.sentences(text, more))
         if count(text) >= LEAST:
             break
     return text
 
 
-def _more(chunks: Sequence[Chunk], n: int, settings: Settings, words: Wording) -> Iterator[str]:
-    """What else there is to say of a passage, the most useful first: concepts, neighbours, sizes, its number."""
-    chunk = chunks[n]
+def _more(chunk: Chunk, settings: Settings, words: Wording) -> Iterator[str]:
+    """What else there is to say of a passage, the most useful first. Nothing of its neighbours or its number: an edit
+    elsewhere must not change it."""
     if concepts := chunk.chapter.key_concepts[:MOST_NAMES]:
         yield words.concepts.format(clipped(one_line(words.all_of([*concepts])), ONE_MORE))
-    for template, others in ((words.after, range(n - 1, -1, -1)), (words.before, range(n + 1, len(chunks)))):
-        if path := next((chunks[i].heading_path for i in others if chunks[i].heading_path != chunk.heading_path), ()):
-            yield template.format(words.quote.format(clipped(one_line(path[-1]), ONE_MORE)))
     if chunk.chapter.number is not None:
         yield words.number.format(chunk.chapter.number)
     characters = words.counted(len(chunk.text), words.characters)
     lines = words.counted(chunk.text.count("\n") + 1, words.lines)
     yield words.size.format(characters, lines, _language(chunk, settings))
-    yield words.position.format(words.counted(len(chunks), words.passages), n + 1)
     yield words.names.format(clipped(chunk.chapter.slug, ONE_MORE), clipped(settings.book_slug, ONE_MORE))
+    yield words.address.format(clipped(chunk.section_anchor, ONE_MORE), words.counted(chunk.token_count, words.tokens))

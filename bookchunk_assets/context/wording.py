@@ -19,7 +19,7 @@ class Wording:
     lines: tuple[str, str]
     rows: tuple[str, str]
     characters: tuple[str, str]
-    passages: tuple[str, str]
+    tokens: tuple[str, str]
     book: str
     collection: str
     authors: str
@@ -36,12 +36,10 @@ class Wording:
     table: str
     speaks: str
     concepts: str
-    after: str
-    before: str
     number: str
     size: str
-    position: str
     names: str
+    address: str
 
     def all_of(self, names: list[str]) -> str:
         """``A``, ``A and B``, ``A, B and C``."""
@@ -65,7 +63,7 @@ ENGLISH = Wording(
     lines=("line", "lines"),
     rows=("row", "rows"),
     characters=("character", "characters"),
-    passages=("passage", "passages"),
+    tokens=("token", "tokens"),
     book="From the book {}",
     collection="From the documents {}",
     authors=" by {}",
@@ -82,12 +80,10 @@ ENGLISH = Wording(
     table="a table of {} with the columns {}",
     speaks="It speaks of {}",
     concepts="The key concepts around it are {}",
-    after="The section before it is {}",
-    before="The section after it is {}",
     number="It belongs to chapter {}",
     size="Its text is {} long, in {} of source, and its language code is “{}”",
-    position="The whole was divided into {}, of which this is number {}",
     names="It is filed under the name “{}” in the collection “{}”",
+    address="The link to its section is “{}”, and a model counts {} in it",
 )
 
 THAI = Wording(
@@ -98,7 +94,7 @@ THAI = Wording(
     lines=("บรรทัด", "บรรทัด"),
     rows=("แถว", "แถว"),
     characters=("ตัวอักษร", "ตัวอักษร"),
-    passages=("ตอน", "ตอน"),
+    tokens=("โทเคน", "โทเคน"),
     book="จากหนังสือ {}",
     collection="จากชุดเอกสาร {}",
     authors=" โดย {}",
@@ -115,12 +111,10 @@ THAI = Wording(
     table="ตาราง {} มีคอลัมน์ {}",
     speaks="กล่าวถึง {}",
     concepts="แนวคิดสำคัญในส่วนนี้ คือ {}",
-    after="หัวข้อก่อนหน้า คือ {}",
-    before="หัวข้อถัดไป คือ {}",
     number="อยู่ในบทที่ {}",
     size="ข้อความนี้ยาว {} จำนวน {} รหัสภาษา {}",
-    position="ทั้งหมดแบ่งเป็น {} ตอนนี้เป็นตอนที่ {}",
     names="เก็บไว้ในชื่อ “{}” ภายใต้ “{}”",
+    address="ลิงก์ไปยังหัวข้อ คือ “{}” มี {}",
 )
 
 
