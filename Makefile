@@ -16,7 +16,7 @@ check: $(VENV)/installed-test
 	$(BIN)/mypy
 
 bench: $(VENV)/installed-bench
-	$(BIN)/python benchmarks/bench.py $(if $(CORPUS),--corpus $(CORPUS))
+	$(BIN)/python -m benchmarks.bench $(if $(CORPUS),--corpus $(CORPUS))
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

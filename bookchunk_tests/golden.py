@@ -22,8 +22,8 @@ from bookchunk_assets.outputs import records
 from bookchunk_assets.outputs.canonical import canonical
 
 FILE = Path(__file__).parent / "fixtures" / "golden.yaml"
-SAMPLE = Path(__file__).parent.parent / "corpus" / "iris-calder" / "the-divided-page"
-SETTINGS = Settings("the-divided-page", "The Divided Page", ("Iris Calder",))
+SAMPLE = Path(__file__).parent.parent / "corpus" / "ines_wardle" / "the-divided-page"
+SETTINGS = Settings("the-divided-page", "The Divided Page", ("Ines Wardle",))
 
 
 def digest(values: Sequence[Any]) -> str:
