@@ -1,6 +1,6 @@
 """``make bench``: the core beside floors and peers, and what Dagster's bookkeeping costs. CPU time, one run, so ratios.
 
-    python -m benchmarks.bench [--corpus DIR] [--chapters 500]
+python -m benchmarks.bench [--corpus DIR] [--chapters 500]
 """
 
 from __future__ import annotations
@@ -50,7 +50,11 @@ def speed(name: str, chapters: Sequence[bytes]) -> None:
         told = f"{label:36} {size / taken[label]:6.2f} {taken[REFERENCE] / taken[label]:6.2f}"
         if not label.startswith("floor"):
             made = [chunker(data) for data in chapters]
-            cut = sum(not any(block in chunk for chunk in own) for own, blocks in zip(made, whole, strict=True) for block in blocks)
+            cut = sum(
+                not any(block in chunk for chunk in own)
+                for own, blocks in zip(made, whole, strict=True)
+                for block in blocks
+            )
             told += f" {cut:7} of {sum(map(len, whole)):3} {lost_overlap(made):21.0%}"
         print(told)
 
@@ -69,14 +73,20 @@ def timed(chunker: Chunker, chapters: Sequence[bytes]) -> float:
 def blocks_that_fit(data: bytes) -> list[str]:
     """A chapter's code, quotes and tables that no chunk need cut, as they stand in the file without comments."""
     parsed = parse_chapter(data, "book", "a.md")
-    blocks = (parsed.text[b.start : b.end].strip("\n") for b in parsed.blocks if b.kind in ("code", "blockquote", "table") and b.depth == 0)
+    blocks = (
+        parsed.text[b.start : b.end].strip("\n")
+        for b in parsed.blocks
+        if b.kind in ("code", "blockquote", "table") and b.depth == 0
+    )
     return [block for block in blocks if count(block) <= SIZE and block in texts.body(data)]
 
 
 def lost_overlap(chapters: Sequence[Sequence[str]]) -> float:
     """Neighbours of which the second starts with nothing of the first's end."""
     pairs = [(a, b) for chunks in chapters for a, b in zip(chunks, chunks[1:], strict=False)]
-    return sum(not any(a.rstrip().endswith(b[:n].strip()) for n in range(8, 400)) for a, b in pairs) / max(len(pairs), 1)
+    return sum(not any(a.rstrip().endswith(b[:n].strip()) for n in range(8, 400)) for a, b in pairs) / max(
+        len(pairs), 1
+    )
 
 
 def memory() -> None:
@@ -99,14 +109,25 @@ def bookkeeping(chapters: int) -> None:
         (book / "many-book.json").write_text(json.dumps({"title": "Many", "slug": "many", "author": "A"}), "utf-8")
         made = []
         for number in range(1, chapters + 1):
-            text = f"---\ntitle: Chapter {number}\nchapter: {number}\n---\n## One\n\nText {number}.\n\n## Two\n\nMore.\n"
+            text = (
+                f"---\ntitle: Chapter {number}\nchapter: {number}\n---\n## One\n\nText {number}.\n\n## Two\n\nMore.\n"
+            )
             (book / f"many-ch{number:02d}.md").write_text(text, "utf-8")
             made.append(text.encode())
         started = time.perf_counter()
         for data in made:
             records_of(data)
         core = time.perf_counter() - started
-        command = [sys.executable, "-W", "ignore", "-c", "from bookchunk_assets.cli import main; main()", "chunk", str(book), "--quiet"]
+        command = [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-c",
+            "from bookchunk_assets.cli import main; main()",
+            "chunk",
+            str(book),
+            "--quiet",
+        ]
         environment = os.environ | {"DAGSTER_HOME": str(Path(scratch) / "home")}
         print(f"\nbookkeeping, {chapters} chapters (the core alone: {core:.1f} s)")
         for name in ("first run", "nothing to do"):
@@ -115,7 +136,9 @@ def bookkeeping(chapters: int) -> None:
             wall = time.perf_counter() - started
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            print(f"  {name}: {wall:.1f} s wall, {cpu:.1f} s CPU, {(wall - core) / chapters * 1000:.0f} ms a chapter beyond it")
+            print(
+                f"  {name}: {wall:.1f} s wall, {cpu:.1f} s CPU, {(wall - core) / chapters * 1000:.0f} ms a chapter beyond it"
+            )
 
 
 if __name__ == "__main__":

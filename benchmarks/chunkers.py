@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from benchmarks.texts import body
 from bookchunk_assets.chunking.chunker import chunk_groups
 from bookchunk_assets.chunking.groups import section_groups
 from bookchunk_assets.chunking.tokens import encoding
@@ -13,7 +14,6 @@ from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.markdown.parse import parse_chapter
 from bookchunk_assets.markdown.structure import BLOCKS
 from bookchunk_assets.outputs.records import record, to_lines
-from benchmarks.texts import body
 
 SIZE, OVERLAP = 512, 64
 SETTINGS = Settings("bench", "Bench", ("Nobody",), target_tokens=SIZE, overlap_tokens=OVERLAP)
@@ -55,7 +55,9 @@ def peers() -> dict[str, Chunker]:
     )
     headings = RecursiveLevel(delimiters=["\n# ", "\n## ", "\n### ", "\n#### "], include_delim="next")
     chonkie = RecursiveChunker(
-        tokenizer=encoding(), chunk_size=SIZE, rules=RecursiveRules(levels=[headings, *list(RecursiveRules().levels or [])])
+        tokenizer=encoding(),
+        chunk_size=SIZE,
+        rules=RecursiveRules(levels=[headings, *list(RecursiveRules().levels or [])]),
     )
     rust = MarkdownSplitter.from_tiktoken_model("gpt-4", SIZE, overlap=OVERLAP)
     sem = chunkerify(encoding(), SIZE)

@@ -18,9 +18,9 @@ from bookchunk_assets.context.prefix import Prefix, PrefixedChunk
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.markdown.chapter import ChapterFacts
 from bookchunk_assets.outputs.checks import CheckResult
-from bookchunk_assets.outputs.diff import Change, Diff, diff, mark, read_marks
-from bookchunk_assets.outputs.files import OutputPaths, digest_of, write_whole
-from bookchunk_assets.outputs.publish import publish
+from bookchunk_assets.outputs.diff import Change, Diff, diff, mark, read_diff, read_marks
+from bookchunk_assets.outputs.files import OutputPaths, digest_of, write_set, write_whole
+from bookchunk_assets.outputs.publish import publish, unchanged
 from bookchunk_assets.outputs.records import read_records, record, to_lines
 from bookchunk_assets.outputs.report import Report, histogram, make_report, nearest_rank, render, sizes_of
 
@@ -190,6 +190,22 @@ def test_a_killed_write_leaves_what_stood_and_the_next_one_cleans_up(tmp_path: P
     assert digest == digest_of(path)
 
 
+def test_a_set_is_new_only_where_all_of_it_is_written(tmp_path: Path) -> None:
+    chunks, changes = tmp_path / "chunks.jsonl", tmp_path / "chunks.diff.json"
+    write_set({chunks: [b"old"], changes: [b"old diff"]})
+
+    def torn() -> Iterator[bytes]:
+        yield b"new diff"
+        raise OSError("no space left")
+
+    with pytest.raises(OSError, match="no space left"):
+        write_set({chunks: [b"new"], changes: torn()})
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == {
+        "chunks.jsonl": b"old",
+        "chunks.diff.json": b"old diff",
+    }
+
+
 def test_a_file_that_is_not_there_has_no_digest(tmp_path: Path) -> None:
     assert digest_of(tmp_path / "chunks.jsonl") is None
 
@@ -276,12 +292,12 @@ def test_marks_of_no_file_and_of_no_chunks(tmp_path: Path) -> None:
 # Publish
 
 
-def published(folder: Path, *texts: str) -> dict[str, Any]:
+def published(folder: Path, *texts: str) -> dict[str, int]:
     paths = OutputPaths.of_book(folder)
     publish(paths, SETTINGS, [[finished(text, n) for n, text in enumerate(texts, 1)]])
     assert len(list(read_records(paths.chunks))) == len(texts)
-    found: dict[str, Any] = json.loads(paths.diff.read_bytes())
-    return found["summary"]
+    summary: dict[str, int] = json.loads(paths.diff.read_bytes())["summary"]
+    return summary
 
 
 def test_publishing_twice_changes_nothing(tmp_path: Path) -> None:
@@ -289,6 +305,14 @@ def test_publishing_twice_changes_nothing(tmp_path: Path) -> None:
     before = OutputPaths.of_book(tmp_path).chunks.read_bytes()
     assert published(tmp_path, "a", "b") == {"added": 0, "modified": 0, "unchanged": 2, "removed": 0, "moved": 0}
     assert OutputPaths.of_book(tmp_path).chunks.read_bytes() == before
+
+
+def test_a_run_that_writes_nothing_tells_so_in_the_diff(tmp_path: Path) -> None:
+    paths = OutputPaths.of_book(tmp_path)
+    publish(paths, SETTINGS, [[finished("a")]])
+    assert read_diff(paths.diff).changes == {"on-rivers-ch03-0001": Change("added")}
+    unchanged(paths)
+    assert read_diff(paths.diff).changes == {"on-rivers-ch03-0001": Change("unchanged")}
 
 
 @pytest.mark.parametrize("data", [b"garbage", b"{}\n", b'{"id": "a"\n', b"\xff"])

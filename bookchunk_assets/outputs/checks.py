@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import groupby
 
 from pydantic import ValidationError
 
@@ -14,7 +14,8 @@ from bookchunk_assets.chunking.tokens import count
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.markdown.chapter import ParsedChapter
 from bookchunk_assets.markdown.notes import reach
-from bookchunk_assets.markdown.spans import clean_offset
+from bookchunk_assets.markdown.spans import inside, merge, without
+from bookchunk_assets.outputs.passages import Passage, labels, passages, squeezed
 from bookchunk_assets.outputs.records import Record, chapter_stem
 from bookchunk_assets.outputs.schema import KEYS, METADATA_KEYS, RecordModel
 
@@ -32,6 +33,7 @@ class ChapterUnderCheck:
     parsed: ParsedChapter
     groups: tuple[Group, ...]
     records: tuple[Record, ...]
+    passages: tuple[Passage, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,8 @@ def run_checks(
         faults["schema_valid"] += schema_faults(there)
         sound = tuple(record for record in there if not any(schema_faults([record])))
         tokens += sum(record["token_count"] for record in sound)
-        chapter = ChapterUnderCheck(settings, own, parsed, groups, sound)
+        bodies = tuple(group for group in groups if group.kind == "body")
+        chapter = ChapterUnderCheck(settings, own, parsed, bodies, sound, tuple(passages(parsed, bodies, sound)))
         for name, check in BY_CHAPTER.items():
             faults[name] += check(chapter)
     while stem:
@@ -114,11 +117,14 @@ def schema_faults(records: Iterable[Record]) -> Faults:
 
 
 def ids_unique(chapter: ChapterUnderCheck) -> Faults:
-    """Each id once, counted from 0001, or from 0000 where there is a contents chunk."""
+    """Each id once, counted from 0001, or from 0000 where there is a contents chunk; book and chapter as they are."""
     first = 0 if chapter.records and chapter.records[0]["metadata"]["kind"] == "contents" else 1
+    place = (chapter.settings.book_slug, chapter.parsed.facts.number, chapter.parsed.facts.slug)
     for n, record in enumerate(chapter.records, first):
         if record["id"] != (wanted := f"{chapter.stem}-{n:04d}"):
             yield f"{record['id']}: stands where {wanted} belongs"
+        if (record["book_slug"], record["chapter"], record["chapter_slug"]) != place:
+            yield f"{record['id']}: book_slug, chapter or chapter_slug of another"
 
 
 def text_size(chapter: ChapterUnderCheck) -> Faults:
@@ -142,49 +148,73 @@ def prefix_size(chapter: ChapterUnderCheck) -> Faults:
 
 
 def no_section_crossed(chapter: ChapterUnderCheck) -> Faults:
-    """A body chunk's own span lies in one group, whose path and anchor it has."""
-    for record in _of_kind(chapter, "body"):
-        start, end = _clean_span(chapter, record)
-        group = next((g for g in reversed(chapter.groups) if g.start <= start), None)
-        if group is None or end > group.start + len(group.text):
+    """A body chunk's own span, and all else that its text holds, lies in one group, whose path and anchor it has."""
+    texts = {group.start: squeezed(group.text) for group in chapter.groups}
+    for passage in chapter.passages:
+        record, group = passage.record, passage.group
+        if group is None or passage.end > group.start + len(group.text):
             yield f"{record['id']}: leaves its section"
         elif (record["heading_path"], record["section_anchor"]) != (list(group.heading_path), f"#{group.anchor}"):
             yield f"{record['id']}: stands under {' › '.join(group.heading_path)}"
+        elif passage.faithful and not (passage.lead in texts[group.start] and passage.tail in texts[group.start]):
+            yield f"{record['id']}: holds text that its section has not"
 
 
 def footnotes_whole(chapter: ChapterUnderCheck) -> Faults:
-    """Every reference in a chunk's own text has its definition at the chunk's end, or in a footnote chunk."""
+    """Every reference has its definition at its chunk's end or in footnote chunks right after it, and no definition
+    stands elsewhere."""
     notes = {note.label: note for note in chapter.parsed.notes}
     refs = {label: note.refs for label, note in notes.items()}
-    told = "\n".join(r["text"] for r in _of_kind(chapter, "footnote"))
-    for record in _of_kind(chapter, "body"):
-        start, end = _clean_span(chapter, record)
-        labels = [r.label for r in chapter.parsed.references if start <= r.clean < end]
-        for label in reach(labels, refs):
-            if label in record["metadata"]["footnotes"]:
-                whole = notes[label].text in record["text"]
-            else:
-                whole = "".join(notes[label].text.split()) in "".join(told.split())
-            if not whole:
-                yield f"{record['id']}: [^{label}] without its definition"
+    bodies = iter(chapter.passages)
+    before: Record | None = None
+    waiting: dict[str, str] = {}  # what the body chunk before refers to and does not carry, and how much has followed
+    missing: dict[str, str] = {}  # labels not told so far, by the chunk that refers to them
+    told = set[str]()
+    for record in chapter.records:
+        if record["metadata"]["kind"] == "body":
+            passage, before = next(bodies), record
+            needed = set(reach(labels(chapter.parsed, passage), refs))
+            carried = set(record["metadata"]["footnotes"])
+            waiting = dict.fromkeys(needed - carried - told, "")
+            missing.update((label, record["id"]) for label in waiting)
+            if not passage.defined:
+                yield f"{record['id']}: does not end with its definitions"
+            for label in sorted(carried - needed):
+                yield f"{record['id']}: carries [^{label}] without a reference"
+        elif record["metadata"]["kind"] == "footnote":
+            at = record["metadata"]["char_start"]
+            label = next((note.label for note in notes.values() if note.start <= at < note.end), "")
+            if before is None or label not in waiting:
+                yield f"{record['id']}: does not follow the chunk that refers to it"
+                continue
+            if any(record[key] != before[key] for key in ("heading_path", "section_anchor")):
+                yield f"{record['id']}: stands in another section than its reference"
+            waiting[label] += squeezed(record["text"])
+            if waiting[label] == squeezed(notes[label].text):
+                told.add(label)
+                del waiting[label], missing[label]
+    for label, where in missing.items():
+        yield f"{where}: [^{label}] without its definition"
 
 
 def source_covered(chapter: ChapterUnderCheck) -> Faults:
-    """Every visible character of a group lies in exactly one chunk's own span, and the chunk's text has it."""
-    spans = [(_clean_span(chapter, record), record) for record in _of_kind(chapter, "body")]
-    for ((_, end), _), ((start, _), record) in pairwise(spans):
-        if start < end:
-            yield f"{record['id']}: starts at {start}, before {end} where the one before it ends"
-    for (start, end), record in spans:
-        if "".join(chapter.parsed.text[start:end].split()) not in "".join(record["text"].split()):
-            yield f"{record['id']}: its text is not what the file has there"
-    for group in chapter.groups:
-        at = group.start
-        inside = [span for span, _ in spans if group.start <= span[0] < group.start + len(group.text)]
-        for start, end in [*inside, (group.start + len(group.text),) * 2]:
-            if lost := chapter.parsed.text[at:start].strip():
-                yield f"{chapter.stem}: {len(lost)} characters in no chunk, from {lost[:40]!r}"
-            at = max(at, end)
+    """Every visible character lies in exactly one chunk's own span, headings with nothing under them aside, and the
+    chunk's text has it."""
+    text = chapter.parsed.text
+    grouped = [(group.start, group.start + len(group.text)) for group in chapter.groups]
+    bare = merge((h.start, h.end) for h in chapter.parsed.headings if not inside(grouped, h.start))
+    at = 0
+    for passage in chapter.passages:
+        where = passage.record["id"]
+        if lost := without(text, at, passage.start, bare)[0].strip():
+            yield f"{where}: {len(lost)} characters before it in no chunk, from {lost[:40]!r}"
+        if again := text[passage.start : min(at, passage.end)].strip():
+            yield f"{where}: {len(again)} characters in two chunks, from {again[:40]!r}"
+        if not passage.faithful:
+            yield f"{where}: its text is not what the file has there"
+        at = max(at, passage.end)
+    if lost := without(text, at, len(text), bare)[0].strip():
+        yield f"{chapter.stem}: {len(lost)} characters at its end in no chunk, from {lost[:40]!r}"
 
 
 CHECKS = {
@@ -202,12 +232,3 @@ BY_CHAPTER: dict[str, Callable[[ChapterUnderCheck], Faults]] = {
     check.__name__: check
     for check in (ids_unique, text_size, prefix_size, no_section_crossed, footnotes_whole, source_covered)
 }
-
-
-def _of_kind(chapter: ChapterUnderCheck, kind: str) -> list[Record]:
-    return [record for record in chapter.records if record["metadata"]["kind"] == kind]
-
-
-def _clean_span(chapter: ChapterUnderCheck, record: Record) -> tuple[int, int]:
-    metadata, breaks = record["metadata"], chapter.parsed.breaks
-    return clean_offset(breaks, metadata["char_start"]), clean_offset(breaks, metadata["char_end"] - 1) + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,21 +37,35 @@ class OutputPaths:
 
 def write_whole(path: Path, parts: Iterable[bytes]) -> str:
     """Write a file that a reader sees whole or not at all; the digest of what was written."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for left in path.parent.glob(f".{path.name}.*.part"):  # of a killed run; one process at a time writes here
-        left.unlink(missing_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    digest = hashlib.sha256()
+    return write_set({path: parts})[path.name]
+
+
+def write_set(files: Mapping[Path, Iterable[bytes]]) -> dict[str, str]:
+    """Write files that belong together; the digests of what was written, by name. Each is written and synced in order,
+    and only when all are there do they move into place, the first last: where it is new, all are."""
+    parts = {path: path.with_name(f".{path.name}.{os.getpid()}.part") for path in files}
+    for path in files:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for left in path.parent.glob(f".{path.name}.*.part"):  # of a killed run; one process at a time writes here
+            left.unlink(missing_ok=True)
     try:
-        with part.open("wb") as file:
-            for data in parts:
-                digest.update(data)
-                file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        digests = {path.name: _write(parts[path], content) for path, content in files.items()}
+        for path in reversed(parts):
+            parts[path].replace(path)
     finally:
-        part.unlink(missing_ok=True)
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+    return digests
+
+
+def _write(path: Path, content: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    with path.open("wb") as file:
+        for data in content:
+            digest.update(data)
+            file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
     return digest.hexdigest()
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bookchunk_assets.context.prefix import PrefixedChunk
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.outputs.diff import Diff, Mark, diff, mark, read_marks
-from bookchunk_assets.outputs.files import OutputPaths, write_whole
+from bookchunk_assets.outputs.files import OutputPaths, write_set, write_whole
 from bookchunk_assets.outputs.records import Record, record, to_lines
 
 
@@ -35,9 +35,11 @@ def publish(paths: OutputPaths, settings: Settings, chapters: Iterable[Sequence[
                 new.append(mark(each))
                 yield each
 
-    digests = {paths.chunks.name: write_whole(paths.chunks, to_lines(records()))}
+    def changes() -> Iterator[bytes]:  # asked for when the chunks are written, and ``new`` is complete
+        yield diff(old, new).to_json()
+
+    digests = write_set({paths.chunks: to_lines(records()), paths.diff: changes()})
     difference = diff(old, new)
-    digests[paths.diff.name] = write_whole(paths.diff, [difference.to_json()])
     if settings.embedding == "none":
         paths.embeddings.unlink(missing_ok=True)
     known = {each.sha256 for each in old}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from bookchunk_assets.markdown.chapter import ChapterFacts
 RULES = "1"
 Record = dict[str, Any]
 # JSON allows these inside strings; readers that split on lines do not.
-LINE_ENDS = {ord(c): f"\\u{ord(c):04x}" for c in "\x85\u2028\u2029"}
+LINE_END = re.compile("[\x85\u2028\u2029]")
 
 
 def chapter_stem(book: str, facts: ChapterFacts) -> str:
@@ -58,7 +59,8 @@ def record(book: str, language: str, finished: PrefixedChunk) -> Record:
 def to_lines(records: Iterable[Record]) -> Iterator[bytes]:
     """One JSON object a line, UTF-8."""
     for each in records:
-        yield json.dumps(each, ensure_ascii=False).translate(LINE_ENDS).encode() + b"\n"
+        line = json.dumps(each, ensure_ascii=False)
+        yield LINE_END.sub(lambda end: f"\\u{ord(end[0]):04x}", line).encode() + b"\n"
 
 
 def read_records(path: Path) -> Iterator[Record]:
