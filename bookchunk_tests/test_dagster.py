@@ -166,6 +166,7 @@ def test_overrides_last_until_the_next_plain_run(shelf: Shelf) -> None:
 def test_the_ui_can_materialise_what_the_command_made_known(shelf: Shelf) -> None:
     shelf.chunk()
     shelf.write(1, None, "Edited.")
+    shelf.out.with_name("report.json").unlink()
     job = defs.resolve_implicit_global_asset_job_def()
     quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
     with dg.DagsterInstance.get() as instance:
@@ -185,6 +186,7 @@ def test_the_ui_can_materialise_what_the_command_made_known(shelf: Shelf) -> Non
         assert {evaluation.check_name for evaluation in evaluations} >= {"schema_valid", "source_covered"}
         assert all(evaluation.passed for evaluation in evaluations if evaluation.check_name != "token_sum")
     assert "Edited." in shelf.out.read_text("utf-8")
+    assert '"verdict": "PASS"' in shelf.out.with_name("report.json").read_text("utf-8")
     shelf.ran()
     shelf.chunk()
     assert shelf.ran() == {}, "what the UI made, the command sees as done"

@@ -94,6 +94,7 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
             paths = OutputPaths.of_book(book.folder)
             before = last_metadata(instance, "chunks_jsonl", slug).get("chapters") or {}
             published = publish(paths, settings, finished_chapters(store, book))
+            reported(found, book, settings, paths, published)
             made = materialized(instance, "chunk_embeddings", [chapter_partition(slug, c.key) for c in book.chapters])
             now = {partition: each.version for partition, each in made.items()}
             sizes = sizes_of(read_records(paths.chunks))

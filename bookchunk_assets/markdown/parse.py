@@ -40,10 +40,11 @@ def parse_chapter(data: bytes, kind: str, name: str) -> ParsedChapter:
     front = split_front_matter(text)
     start = front.body_start
     path = PurePath(name)
-    structure, found = _structure_and_comments(text, start, plain_text=path.suffix == ".txt")
+    structure = _structure(text, start, plain_text=path.suffix == ".txt")
+    code = _code(text, structure.blocks)
+    found = list(comments.comments(text, start, structure.blocks, code))
     markers = comments.markers(text, found)
     comment_holes = merge(comments.holes(text, start, found))
-    code = _code(text, structure.blocks)
     hidden = merge((*code, *comment_holes))
     defined = tuple(notes.definitions(text, start, structure.blocks, hidden))
     first: dict[str, notes.Definition] = {}
@@ -80,7 +81,7 @@ def parse_chapter(data: bytes, kind: str, name: str) -> ParsedChapter:
     )
 
 
-def _structure_and_comments(text: str, start: int, *, plain_text: bool) -> tuple[Structure, list[Span]]:
+def _structure(text: str, start: int, *, plain_text: bool) -> Structure:
     """Page markers are taken out before the parse, since one must not end a paragraph; those that the parse shows to be
     code are put back, until nothing changes."""
     candidates = [m.span() for m in comments.PAGE.finditer(text, start)]
@@ -92,11 +93,8 @@ def _structure_and_comments(text: str, start: int, *, plain_text: bool) -> tuple
         code = [(b.start, b.end) for b in structure.blocks if b.kind == "code"]
         found = {c for c in candidates if inside(code, c[0])}
         if found <= in_code:
-            break
+            return structure
         in_code |= found
-    if text.find("<!--", start) < 0:
-        return structure, []
-    return structure, list(comments.comments(text, start, structure.blocks, _code(text, structure.blocks)))
 
 
 def _code(text: str, blocks: Sequence[Block]) -> tuple[Span, ...]:

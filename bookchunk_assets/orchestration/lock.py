@@ -9,23 +9,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-_held: dict[Path, int] = {}
-_guard = threading.RLock()
+_held = threading.local()  # what this thread holds: a run that the holder itself starts goes on within its lock
 
 
 @contextmanager
 def book_lock(home: Path, book: str, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold a book's lock; where another process has it, call ``waiting`` once and wait. A run that the holder itself
-    started goes on within it."""
+    """Hold a book's lock; where another process (or thread) has it, call ``waiting`` once and wait."""
+    held: set[Path] = _held.__dict__.setdefault("paths", set())
     path = home / "locks" / f"{quote(book, safe='')}.lock"
-    with _guard:
-        if _held.get(path):
-            _held[path] += 1
-            try:
-                yield
-            finally:
-                _held[path] -= 1
-            return
+    if path in held:
+        yield
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         try:
@@ -33,9 +27,8 @@ def book_lock(home: Path, book: str, waiting: Callable[[], None] = lambda: None)
         except BlockingIOError:
             waiting()
             fcntl.flock(file, fcntl.LOCK_EX)
-        _held[path] = 1
+        held.add(path)
         try:
             yield
         finally:
-            _held[path] = 0
-            fcntl.flock(file, fcntl.LOCK_UN)
+            held.remove(path)  # closing the file gives the lock back
