@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,13 +25,15 @@ RAW_FRONT_MATTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ChapterFile:
-    """A sound chapter file. ``key`` names it within its book (``ch03``, or the document's slug); ``version`` is the
-    digest of its bytes and of how they are read."""
+    """A sound chapter file. ``key`` names it within its book (``ch03``, or the document's slug), at ``line``;
+    ``version`` is the digest of its bytes and of how they are read."""
 
     path: Path
     key: str
     order: tuple[int, str]
     version: str
+    line: int = 1
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,113 +64,121 @@ def version_of(data: bytes, kind: str, name: str) -> str:
 
 def open_manifest(folder: Path, root: Path) -> tuple[Manifest, str]:
     """A book's manifest and the digest of its bytes; raises ``Refused`` with every fault in it."""
-    manifests = sorted(folder.glob("*-book.json"))
-    if len(manifests) != 1:
-        told = f"{len(manifests)} manifests; keep one" if manifests else "no manifest; write one"
-        raise Refused([Fault(str(folder / f"{folder.name}-book.json"), 1, told)])
-    data = _read(manifests[0], root)
-    manifest = [data] if isinstance(data, Fault) else read_manifest(str(manifests[0]), data, folder.resolve().name)
-    if isinstance(manifest, list) or isinstance(data, Fault):
-        raise Refused(manifest if isinstance(manifest, list) else [])
+    name = folder.resolve().name
+    wanted = f"{name}-book.json"
+    found = sorted(folder.glob("*-book.json"))
+    if not found:
+        raise Refused([Fault(str(folder / wanted), 1, "no manifest; write one")])
+    if wrong := [path for path in found if _nfc(path.name) != _nfc(wanted)]:
+        raise Refused(
+            Fault(str(path), 1, f"a book's only manifest is {wanted}; rename or remove this") for path in wrong
+        )
+    data = _read(found[0], root)
+    manifest = read_manifest(str(found[0]), data, name)
+    if isinstance(manifest, list):
+        raise Refused(manifest)
     return manifest, hashlib.sha256(data).hexdigest()
 
 
 def survey(folder: Path, root: Path) -> Survey:
-    """Read a book's folder; ``root`` is the corpus that no symlink may leave. Every file is read once and none kept."""
-    try:
-        manifest, version = open_manifest(folder, root)
-    except Refused as refused:
-        return Survey(None, refused.faults, ())
+    """Read a book's folder; ``root`` is the corpus that no symlink may leave. Every file is read once and none kept.
+    Without a sound manifest the chapters are looked at all the same, so that one look tells all that is wrong."""
     faults: list[Fault] = []
-    warnings: list[str] = []
-    found: dict[str, list[tuple[ChapterFile, int]]] = defaultdict(list)
-    for file in _files(folder, manifest):
-        chapter = _chapter(file, root, manifest, warnings)
-        if isinstance(chapter, list):
-            faults += chapter
+    book: Manifest | None = None
+    kind, slug = "book", _nfc(folder.resolve().name)
+    try:
+        book, version = open_manifest(folder, root)
+        kind, slug = book.kind, book.slug
+    except Refused as refused:
+        faults += refused.faults
+    found: dict[str, list[ChapterFile]] = defaultdict(list)
+    files = _files(folder, kind, slug)
+    for file in files:
+        try:
+            chapter = _chapter(file, root, kind, slug)
+        except Refused as refused:
+            faults += refused.faults
         else:
-            found[chapter[0].key].append(chapter)
+            found[chapter.key].append(chapter)
     for key, same in found.items():
         if len(same) > 1:
-            names = " and ".join(chapter.path.name for chapter, _ in same)
-            faults += [Fault(str(c.path), line, f"{names} have the same number or key, {key}") for c, line in same]
-    if not found and not faults:
-        pattern = f"{manifest.slug}-ch*.md" if manifest.kind == "book" else "*.md or *.txt"
-        faults.append(Fault(str(folder / f"{manifest.slug}-book.json"), 1, f"no chapters beside it; add {pattern}"))
-    chapters = sorted((same[0][0] for same in found.values() if len(same) == 1), key=lambda chapter: chapter.order)
-    return Survey(Book(folder, manifest, version, tuple(chapters)), tuple(sorted(faults)), tuple(warnings))
+            told = f"{' and '.join(c.path.name for c in same)} have the same number or key, {key}; change all but one"
+            faults += [Fault(str(c.path), c.line, told) for c in same]
+    warnings = tuple(warning for same in found.values() for chapter in same for warning in chapter.warnings)
+    if book is None:
+        return Survey(None, tuple(sorted(faults)), warnings)
+    if not files:
+        pattern = f"{slug}-ch*.md" if kind == "book" else "*.md or *.txt"
+        faults.append(Fault(str(folder / f"{slug}-book.json"), 1, f"no chapters beside it; add {pattern}"))
+    chapters = sorted((same[0] for same in found.values() if len(same) == 1), key=lambda chapter: chapter.order)
+    return Survey(Book(folder, book, version, tuple(chapters)), tuple(sorted(faults)), warnings)
 
 
-def _files(folder: Path, manifest: Manifest) -> list[Path]:
-    if manifest.kind == "book":
-        start = f"{manifest.slug}-ch"
-        names = [p for p in folder.iterdir() if p.name.startswith(start) and p.suffix == ".md"]
-    else:
-        names = [p for p in folder.iterdir() if p.suffix in (".md", ".txt") and not p.name.startswith(".")]
-    return sorted(names)
+def _files(folder: Path, kind: str, slug: str) -> list[Path]:
+    """The files that are chapters by name."""
+    if kind == "book":
+        return sorted(p for p in folder.glob("*.md") if _nfc(p.name).startswith(f"{slug}-ch"))
+    return sorted(p for p in folder.glob("[!.]*") if p.suffix in (".md", ".txt") and not p.is_dir())
 
 
-def _read(path: Path, root: Path) -> bytes | Fault:
+def _nfc(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def _read(path: Path, root: Path) -> bytes:
+    """A file's bytes; raises ``Refused`` where it cannot be read or stands outside of ``root``."""
     try:
-        if not path.resolve(strict=True).is_relative_to(root.resolve()):
-            return Fault(str(path), 1, "a symlink that leaves the corpus; copy the file in")
-        return path.read_bytes()
+        real = path.resolve(strict=True)
+        if not real.is_relative_to(root.resolve()):
+            raise Refused([Fault(str(path), 1, "a symlink that leaves the corpus; copy the file in")])
+        if not real.is_file():  # opening a pipe would wait for ever
+            raise Refused([Fault(str(path), 1, "no regular file; move it elsewhere")])
+        return real.read_bytes()
     except (OSError, RuntimeError) as error:
-        return Fault(str(path), 1, f"cannot be read: {getattr(error, 'strerror', None) or error}")
+        raise Refused([Fault(str(path), 1, f"cannot be read: {getattr(error, 'strerror', None) or error}")]) from None
 
 
-def _chapter(path: Path, root: Path, manifest: Manifest, warnings: list[str]) -> tuple[ChapterFile, int] | list[Fault]:
-    """The chapter and the line that numbers it, or what is wrong with it."""
-    data = _read(path, root)
-    if isinstance(data, Fault):
-        return [data]
-    file = str(path)
+def _chapter(path: Path, root: Path, kind: str, slug: str) -> ChapterFile:
+    """A chapter of the book of that kind and slug; raises ``Refused`` with all that is wrong with it."""
+    data, file = _read(path, root), str(path)
     try:
         text = decode(data)
     except NoText as error:
-        return [Fault(file, error.line, error.what)]
-    version = version_of(data, manifest.kind, path.name)
+        raise Refused([Fault(file, error.line, error.what)]) from None
     front = split_front_matter(text)
-    if not text[front.body_start :].strip():
-        warnings.append(f"{file}: a chapter with no text")
-    if manifest.kind == "documents":
+    version = version_of(data, kind, path.name)
+    warnings: tuple[str, ...] = () if text[front.body_start :].strip() else (f"{file}: a chapter with no text",)
+    if kind == "documents":
         if not (key := slugify(path.stem)):
-            return [Fault(file, 1, "a file name without a letter or digit; rename the file")]
-        return ChapterFile(path, key, (0, key), version), 1
-    faults, fields = _fields(file, text, front, manifest)
-    if fields is None or faults:
-        return faults
-    if fields.content_sha256 and not _claimed(fields.content_sha256, data, text, front):
-        warnings.append(f"{file}: content_sha256 is not the digest of this file")
+            raise Refused([Fault(file, 1, "a file name without a letter or digit; rename the file")])
+        return ChapterFile(path, key, (0, key), version, warnings=warnings)
+    fields = _fields(file, front, slug)
+    if fields.content_sha256 and fields.content_sha256.lower() not in _digests(data, text, front):
+        warnings += (f"{file}: content_sha256 is not the digest of this file",)
     key = f"ch{fields.chapter:02d}"
-    line = next((n for n, s in enumerate(text.split("\n"), 1) if s.startswith("chapter:")), 1)
-    return ChapterFile(path, key, (fields.chapter, key), version), line
+    return ChapterFile(path, key, (fields.chapter, key), version, front.lines["chapter"], warnings)
 
 
-def _fields(
-    file: str, text: str, front: FrontMatter, manifest: Manifest
-) -> tuple[list[Fault], ChapterFrontmatter | None]:
+def _fields(file: str, front: FrontMatter, slug: str) -> ChapterFrontmatter:
     if front.problem:
-        return [Fault(file, *front.problem)], None
+        raise Refused([Fault(file, *front.problem)])
     if not front.present:
-        return [Fault(file, 1, "no front matter; start the file with `---`, `title:` and `chapter:`")], None
+        raise Refused([Fault(file, 1, "no front matter; start the file with `---`, `title:` and `chapter:`")])
+    faults = []
+    if isinstance(named := front.data.get("book_slug"), str) and named != slug:
+        told = f"book_slug {named!r} is not this book, {slug!r}; correct it or move the file"
+        faults.append(Fault(file, front.lines["book_slug"], told))
     try:
         fields = ChapterFrontmatter.model_validate(front.data)
     except ValidationError as error:
-        return list(chapter_faults(file, text, front, error)), None
-    if fields.book_slug is not None and fields.book_slug != manifest.slug:
-        line = text[: max(text.find("book_slug"), 0)].count("\n") + 1
-        return [Fault(file, line, f"book_slug {fields.book_slug!r} is not this book, {manifest.slug!r}")], None
-    return [], fields
-
-
-def _claimed(claim: str, data: bytes, text: str, front: FrontMatter) -> bool:
-    """Whether the claim is the digest of the file, its text or its body."""
-    return claim.strip().lower() in _digests(data, text, front)
+        raise Refused([*faults, *chapter_faults(file, front, error)]) from None
+    if faults:
+        raise Refused(faults)
+    return fields
 
 
 def _digests(data: bytes, text: str, front: FrontMatter) -> Iterator[str]:
+    """What a phase may have meant by the digest of this file: that of its bytes, its text, or the body of either."""
     body = text[front.body_start :]
-    raw = RAW_FRONT_MATTER.sub(b"", data, count=1)
-    for part in (data, raw, text.encode(), body.encode(), body.strip().encode()):
+    for part in (data, RAW_FRONT_MATTER.sub(b"", data, count=1), text.encode(), body.encode(), body.strip().encode()):
         yield hashlib.sha256(part).hexdigest()

@@ -11,19 +11,28 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from bookchunk_assets.corpus.faults import Fault
+from bookchunk_assets.corpus.manifest import Language, Words, lowered
 
 FENCED = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+NULL = "tag:yaml.org,2002:null"
 
 
-LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+class _AsWritten(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]
+    """YAML whose scalars stay the text that is written, null aside: a title ``1984`` or ``2020-01-01``, a language
+    ``no`` and a chapter ``010`` mean what they say, and no tag makes anything else of them."""
+
+
+_AsWritten.add_implicit_resolver(NULL, re.compile(r"(?:~|null|Null|NULL|)\Z"), ["~", "n", "N", ""])
+_AsWritten.add_constructor(NULL, lambda loader, node: None)
 
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The fields before a text, and the offset where its body starts. ``problem`` is a line and what is wrong there;
-    then there are no fields, and the body starts at 0."""
+    """The fields before a text, every scalar as it is written, the file's line of each, and the offset where the body
+    starts. ``problem`` is a line and what is wrong there; then there are no fields, and the body starts at 0."""
 
     data: dict[str, Any] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
     body_start: int = 0
     problem: tuple[int, str] | None = None
 
@@ -38,47 +47,50 @@ def split_front_matter(text: str) -> FrontMatter:
     match = FENCED.match(text)
     if not match:
         return FrontMatter()
+    head = match[1]
     try:
-        for event in yaml.parse(match[1], LOADER):
+        for event in yaml.parse(head, _AsWritten):
             if isinstance(event, yaml.AliasEvent):  # a few of them can stand for gigabytes
                 line = event.start_mark.line + 2 if event.start_mark else 1
-                return FrontMatter(problem=(line, "broken front matter: aliases are not taken"))
-        data = yaml.load(match[1], LOADER)
+                return FrontMatter(problem=(line, "broken front matter: aliases are not taken; write the value out"))
+        loader = _AsWritten(head)
+        node = loader.get_single_node()
+        if node is None:
+            return FrontMatter(body_start=match.end())
+        if not isinstance(node, yaml.MappingNode):
+            return FrontMatter(problem=(2, "front matter is no mapping; write `name: value` lines"))
+        data = loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 2 if error.problem_mark else 1
         return FrontMatter(problem=(line, f"broken front matter: {error.problem}"))
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        return FrontMatter(problem=(1, f"broken front matter: {type(error).__name__}"))
-    if data is not None and not isinstance(data, dict):
-        return FrontMatter(problem=(2, "front matter is no mapping of fields"))
-    return FrontMatter(data={str(key): value for key, value in (data or {}).items()}, body_start=match.end())
-
-
-def _as_text(value: Any) -> Any:
-    """YAML reads ``1984`` as a number and ``2020-01-01`` as a date; a text field means what is written."""
-    return value if value is None or isinstance(value, (str, dict, list, bool)) else str(value)
+    except yaml.reader.ReaderError as error:
+        line = head.encode()[: error.position].count(b"\n") + 2
+        return FrontMatter(problem=(line, f"broken front matter: {error.reason}"))
+    except RecursionError:
+        return FrontMatter(problem=(2, "broken front matter: nested too deep"))
+    lines = {str(key.value): key.start_mark.line + 2 for key, _ in node.value}
+    return FrontMatter({str(key): value for key, value in data.items()}, lines, match.end())
 
 
 def _as_list(value: Any) -> Any:
-    return [] if value is None else value if isinstance(value, list) else [value]
+    return [] if value is None else [v for v in value if v is not None] if isinstance(value, list) else [value]
 
 
-Text = Annotated[str, BeforeValidator(_as_text)]
-Texts = Annotated[list[Text], BeforeValidator(_as_list)]
+Texts = Annotated[list[str], BeforeValidator(_as_list)]
 
 
 class ChapterFrontmatter(BaseModel):
-    """The fields of a book's chapter; others are left alone."""
+    """The fields of a book's chapter, from scalars as they are written; others are left alone."""
 
-    model_config = ConfigDict(extra="ignore", strict=True)
+    model_config = ConfigDict(extra="ignore")
 
-    title: Annotated[Text, Field(min_length=1, pattern=r"\S")]
+    title: Words
     chapter: Annotated[int, Field(ge=1)]
-    slug: Text | None = None
-    book_slug: Text | None = None
-    language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")] | None = None
+    slug: str | None = None
+    book_slug: str | None = None
+    language: Language | None = None
     word_count: Annotated[int, Field(ge=0)] | None = None
-    content_sha256: Text | None = None
+    content_sha256: str | None = None
     key_concepts: Texts = []
     is_preview: bool | None = None
     mentions_figures: Texts = []
@@ -87,15 +99,14 @@ class ChapterFrontmatter(BaseModel):
     page_end: int | None = None
 
 
-def chapter_faults(file: str, text: str, front: FrontMatter, error: ValidationError) -> Iterator[Fault]:
+def chapter_faults(file: str, front: FrontMatter, error: ValidationError) -> Iterator[Fault]:
     """A fault for each wrong field, at its line in the front matter."""
-    for problem in error.errors():
-        name = str(problem["loc"][0])
-        where = re.search(rf"^{re.escape(name)}\s*:", text[: front.body_start], re.MULTILINE)
-        line = text.count("\n", 0, where.start()) + 1 if where else 1
+    problems = {str(problem["loc"][0]): problem for problem in reversed(error.errors())}
+    for name, problem in problems.items():
+        missing = problem["type"] == "missing"
         told = (
             f"missing field `{name}`; add it to the front matter"
-            if problem["type"] == "missing"
-            else (f"field `{name}`: {problem['msg'].lower()}")
+            if missing
+            else f"field `{name}`: {lowered(problem['msg'])}"
         )
-        yield Fault(file, line, told)
+        yield Fault(file, front.lines.get(name, 1), told)

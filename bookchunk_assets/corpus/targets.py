@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import os
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,28 +21,21 @@ class Place:
 
 
 def is_book(folder: Path) -> bool:
-    """Whether a folder has a manifest."""
-    return folder.is_dir() and any(folder.glob("*-book.json"))
+    """Whether a folder has a manifest, or a book's chapters that lack one."""
+    if not folder.is_dir():
+        return False
+    chapters = f"{glob.escape(folder.resolve().name)}-ch*.md"
+    return any(any(folder.glob(pattern)) for pattern in ("*-book.json", chapters))
 
 
 def books_under(folder: Path) -> list[Place]:
-    """The books of a corpus (``<author>/<slug>``) or of an author's folder; raises ``Refused`` on a slug twice."""
-    found = sorted(
-        {p.parent for pattern in ("*/*-book.json", "*/*/*-book.json") for p in folder.glob(pattern)}
-        if folder.is_dir()
-        else ()
-    )
-    by_slug = defaultdict(list)
-    for book in found:
-        by_slug[book.name].append(book)
-    twice = [books for books in by_slug.values() if len(books) > 1]
-    if twice:
-        raise Refused(
-            Fault(str(book / f"{book.name}-book.json"), 1, f"the slug {book.name!r} is there {len(books)} times")
-            for books in twice
-            for book in books
-        )
-    return [Place(book, folder) for book in found]
+    """The books of a corpus (``<author>/<slug>``) or of an author's folder, hidden folders left out; raises
+    ``Refused`` on a slug twice."""
+    inside = {path for pattern in ("[!.]*", "[!.]*/[!.]*") for path in folder.glob(pattern)}
+    places = [Place(path, folder) for path in sorted(inside) if is_book(path)]
+    if faults := _twice(places):
+        raise Refused(faults)
+    return places
 
 
 def find_books(targets: Iterable[str], corpus: Path) -> list[Place]:
@@ -54,27 +49,40 @@ def find_books(targets: Iterable[str], corpus: Path) -> list[Place]:
             faults += refused.faults
             continue
         if not places:
-            faults.append(Fault(target, 1, f"no book of that slug in {corpus}, and no folder with books"))
+            told = f"no book of that slug in {corpus}, and no folder with books; name either, or give --corpus"
+            faults.append(Fault(target, 1, told))
         for place in places:
             found.setdefault(place.folder.resolve(), place)
-    slugs = defaultdict(list)
-    for place in found.values():
-        slugs[place.folder.resolve().name].append(place)
-    for slug, places in slugs.items():
-        if len(places) > 1:
-            faults += [Fault(str(p.folder), 1, f"the slug {slug!r} is there {len(places)} times") for p in places]
-    if faults:
+    if faults := [*faults, *_twice(found.values())]:
         raise Refused(faults)
     return list(found.values())
 
 
+def _twice(places: Iterable[Place]) -> list[Fault]:
+    by_slug = defaultdict(list)
+    for place in places:
+        by_slug[place.folder.resolve().name].append(str(place.folder))
+    return [
+        Fault(folder, 1, f"the slug {slug!r} is there {len(folders)} times; rename all but one")
+        for slug, folders in by_slug.items()
+        for folder in folders
+        if len(folders) > 1
+    ]
+
+
 def _places(target: str, corpus: Path) -> list[Place]:
+    """The books of one target. Outside the corpus, a folder of books is its own corpus, a lone book's is around it."""
     folder = Path(target)
-    inside = corpus.is_dir() and folder.exists() and folder.resolve().is_relative_to(corpus.resolve())
-    if is_book(folder):
-        return [Place(folder, corpus if inside else folder)]
-    if folder.is_dir() and (places := books_under(folder)):
-        return places
-    if "/" in target or "\\" in target or target.startswith("."):
-        return []
+    if folder.is_dir():
+        inside = _inside(folder, corpus)
+        if is_book(folder):
+            return [Place(folder, corpus if inside else folder.resolve().parent)]
+        if places := books_under(folder):
+            return [Place(place.folder, corpus) for place in places] if inside else places
     return [place for place in books_under(corpus) if place.folder.name == target]
+
+
+def _inside(folder: Path, corpus: Path) -> bool:
+    """Whether a folder stands in the corpus by its path, symlinks left alone, or in fact."""
+    named = Path(os.path.abspath(folder)).is_relative_to(os.path.abspath(corpus))  # noqa: PTH100 - resolve() follows
+    return named or folder.resolve().is_relative_to(corpus.resolve())

@@ -18,9 +18,13 @@ def decode(data: bytes) -> str:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = _lf(data[: error.start].decode("utf-8")).count("\n") + 1
         raise NoText(line, f"byte 0x{data[error.start]:02x} is no UTF-8; save the file as UTF-8") from None
+    text = _lf(text.removeprefix("\ufeff"))
     if (at := text.find("\0")) >= 0:
         raise NoText(text.count("\n", 0, at) + 1, "a NUL character; remove it")
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     return text if text.isascii() or unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+def _lf(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
