@@ -162,7 +162,7 @@ def test_out_writes_beside_and_leaves_the_book_s_files_alone(shelf: Shelf, tmp_p
     shelf.chunk("--out", str(out), "--target-tokens", "64", "--overlap-tokens", "8")
     assert sorted(path.name for path in out.parent.iterdir()) == ["mine.diff.json", "mine.jsonl", "mine.report.json"]
     assert standing(shelf) == before
-    shelf.chunk()
+    assert "back to the manifest's" not in shelf.run("chunk", "tale").stderr, "the book's record is left alone"
     after = standing(shelf)
     assert after["chunks.jsonl"] == before["chunks.jsonl"]
 

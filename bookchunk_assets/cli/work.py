@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import dagster as dg
@@ -16,7 +16,7 @@ from bookchunk_assets.corpus.faults import Fault, Refused
 from bookchunk_assets.corpus.settings import Choice, Settings, size_problem
 from bookchunk_assets.corpus.targets import Place
 from bookchunk_assets.definitions import defs
-from bookchunk_assets.orchestration.bindings import Binding, bind, load_binding
+from bookchunk_assets.orchestration.bindings import NOTHING, Binding, bind, keep, load_binding
 from bookchunk_assets.orchestration.home import home_of, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS
@@ -62,8 +62,12 @@ def chunk(instance: dg.DagsterInstance, place: Place, order: Order) -> Report:
         settings = binding.settings(book.manifest, book.manifest_version)
         if before and before.override != Choice() and order.asked == Choice():
             order.tell(f"{slug}: back to the manifest's settings")
-        reconciled = reconcile(instance, book, settings)
-        seconds = _run_stages(instance, reconciled, order)
+        try:
+            reconciled = reconcile(instance, book, settings)
+            seconds = _run_stages(instance, reconciled, order)
+        finally:
+            if order.out is not None:  # what was asked for a file elsewhere is not the book's to keep
+                keep(instance, slug, before or replace(binding, recorded=NOTHING, override=NOTHING))
         observe_book(instance, reconciled)
         started = time.perf_counter()
         paths, published = _publish(instance, book, settings, reconciled, order)

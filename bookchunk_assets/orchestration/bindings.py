@@ -78,8 +78,13 @@ def bind(instance: dg.DagsterInstance, book: Book, root: Path, asked: Choice | N
         override=override,
     )
     if binding != known:
-        remember(instance, _key(slug), json.dumps(asdict(binding)))
+        keep(instance, slug, binding)
     return binding
+
+
+def keep(instance: dg.DagsterInstance, book: str, binding: Binding) -> None:
+    """Make a record the book's."""
+    remember(instance, _key(book), json.dumps(asdict(binding)))
 
 
 def _kept(asked: str | None, before: str | None) -> str | None:
