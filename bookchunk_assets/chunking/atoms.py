@@ -19,6 +19,7 @@ from bookchunk_assets.chunking.sizes import Sizes
 
 WHOLE = frozenset({"code", "blockquote", "table", "html", "footnote"})
 BLANK_LINES = re.compile(r"\n(?:[ \t>]*\n)+")
+INDENT = re.compile(r"[ \t]+")
 QUOTE_MARKS = re.compile(r"[ \t]*(?:>[ \t]?)+")
 FENCE_LINE = re.compile(r"([ \t>]*(?:[-+*]|\d{1,9}[.)])?[ \t>]*)(`{3,}|~{3,})([^\n]*)")
 SENTENCE_LIKE = re.compile(r"[.!?…。！？][\"'”’»)\]*_]*\s*\Z")
@@ -171,8 +172,10 @@ class _Splitter:
         if rest and tile.kind == "paragraph" and not sizes.fits(heads.start, first.end, limit):
             sentence_end = next((atom.start for atom in rest if atom.joint <= Joint.SENTENCE), tile.end)
             taken = sizes.raw(heads.start, heads.end)
-            words = list(self.words(first.start, sentence_end, first.joint, first.cuts, "paragraph", less=taken))
-            if first.end < sentence_end or any(word.joint is Joint.LIKE_SENTENCE for word in words):
+            words: list[Atom] = []
+            if taken <= sizes.target // 2:
+                words += self.words(first.start, sentence_end, first.joint, first.cuts, "paragraph", less=taken)
+            if words and (first.end < sentence_end or any(word.joint is Joint.LIKE_SENTENCE for word in words)):
                 first, rest = words[0], words[1:] + [atom for atom in rest if atom.start >= sentence_end]
             else:  # one sentence: the contract lets headings and the block under them pass the target
                 limit = sizes.hard_max
@@ -222,7 +225,8 @@ class _Splitter:
     ) -> Iterator[Atom]:
         """A stretch between its words, better after what looks like an end of a sentence or clause; ``less`` is room
         that is taken. Quote marks are repeated before a word that a line of a quote starts without."""
-        room = self.sizes.room(lead, tail) - less
+        indent = INDENT.match(self.text, start, end)
+        room = self.sizes.room(lead, tail) - less - (self.sizes.of(indent[0]) + 1 if indent else 0)
         for n, (a, b) in enumerate(pieces(self.text, start, end, room, self.sizes.of)):
             before = self.text[max(a - 80, start) : a]
             if not n:
