@@ -41,13 +41,21 @@ PROSE = re.compile(
 )
 
 
+CODE_INDENT = 4  # columns
+
+
 def _prose(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A top-level paragraph of shortened lines up to a blank one, which no other rule need look at."""
-    if silent or state.level:
+    """A paragraph of shortened lines up to a blank one or its container's end, which no other rule need look at."""
+    if silent:
         return False
-    begins, ends = state.bMarks, state.eMarks
+    begins, shifts, ends, columns, indent = state.bMarks, state.tShift, state.eMarks, state.sCount, state.blkIndent
     line = start
-    while line < end and ends[line] - begins[line] == 1 and state.src[begins[line]].isalpha():
+    while (
+        line < end
+        and ends[line] - (begins[line] + shifts[line]) == 1
+        and 0 <= columns[line] - indent < CODE_INDENT
+        and state.src[ends[line] - 1].isalpha()
+    ):
         line += 1
     if line == start or (line < end and not state.isEmpty(line)):
         return False
