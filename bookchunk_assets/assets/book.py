@@ -7,23 +7,23 @@ from typing import Any
 import dagster as dg
 
 from bookchunk_assets.assets.chapter import RECIPES
-from bookchunk_assets.chunking.groups import section_groups
+from bookchunk_assets.chunking.groups import Group, section_groups
 from bookchunk_assets.context.prefix import PrefixedChunk
 from bookchunk_assets.corpus.book import Book, Survey, survey
 from bookchunk_assets.corpus.settings import Settings
+from bookchunk_assets.markdown.chapter import ParsedChapter
 from bookchunk_assets.markdown.parse import parse_chapter
 from bookchunk_assets.orchestration.automation import ON_CHANGE
 from bookchunk_assets.orchestration.home import home_of, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, chapter_partition
 from bookchunk_assets.orchestration.provenance import last_metadata, materialization, materialized, observed
-from bookchunk_assets.orchestration.reconcile import settings_version
+from bookchunk_assets.orchestration.reconcile import book_version, changed_book, settings_version
 from bookchunk_assets.orchestration.stages import open_book
 from bookchunk_assets.orchestration.staleness import recipe_of, stale
 from bookchunk_assets.orchestration.store import StageStore
 from bookchunk_assets.outputs import records
 from bookchunk_assets.outputs.checks import CheckResult, run_checks
-from bookchunk_assets.outputs.diff import read_diff
 from bookchunk_assets.outputs.files import OutputPaths, digest_of, write_whole
 from bookchunk_assets.outputs.publish import Published, publish
 from bookchunk_assets.outputs.records import read_records
@@ -36,27 +36,31 @@ def finished_chapters(store: StageStore, book: Book) -> Iterator[list[PrefixedCh
         yield store.read("chunk_embeddings", chapter_partition(book.manifest.slug, chapter.key), PrefixedChunk)
 
 
-def check_files(book: Book, settings: Settings, paths: OutputPaths) -> list[CheckResult]:
-    """The checks of a book's written files against its chapters on disk."""
+def check_files(book: Book, settings: Settings, paths: OutputPaths) -> tuple[list[CheckResult], list[str]]:
+    """The checks of a book's written files against its chapters on disk, and what their parse warns of."""
+    warnings: list[str] = []
 
-    def chapters() -> Iterator[Any]:
+    def chapters() -> Iterator[tuple[ParsedChapter, tuple[Group, ...]]]:
         for chapter in book.chapters:
             parsed = parse_chapter(chapter.path.read_bytes(), settings.kind, chapter.path.name)
+            warnings.extend(f"{chapter.path}:{warning}" for warning in parsed.warnings)
             yield parsed, section_groups(parsed)
 
-    return run_checks(settings, chapters(), read_records(paths.chunks), vectors=paths.embeddings.exists())
+    results = run_checks(settings, chapters(), read_records(paths.chunks), vectors=paths.embeddings.exists())
+    return results, warnings
 
 
 def reported(found: Survey, book: Book, settings: Settings, paths: OutputPaths, published: Published) -> Report:
     """Check what was written, and write the report beside it."""
+    checks, warnings = check_files(book, settings, paths)
     report = make_report(
         settings,
         chapters=len(book.chapters),
         sizes=sizes_of(read_records(paths.chunks)),
         difference=published.difference,
         generated=published.generated,
-        checks=check_files(book, settings, paths),
-        warnings=(*found.warnings, *published.warnings),
+        checks=checks,
+        warnings=(*found.warnings, *warnings, *published.warnings),
         output=str(paths.chunks),
     )
     write_whole(paths.report, [report.to_json()])
@@ -84,6 +88,7 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
     instance, store = context.instance, store_of(context.instance)
     slugs = list(context.partition_keys)
     seen = observed(instance, "book_chapters", slugs)
+    known = {slug: last_metadata(instance, "chunks_jsonl", slug) for slug in slugs}  # before a newer event hides it
     yield dg.MaterializeResult()
     for slug in slugs:
         with book_lock(home_of(instance), slug):
@@ -92,7 +97,7 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
             book = sound(found)
             settings = opened.binding.settings(opened.manifest, opened.manifest_version)
             paths = OutputPaths.of_book(book.folder)
-            before = last_metadata(instance, "chunks_jsonl", slug).get("chapters") or {}
+            before = known[slug].get("chapters") or {}
             published = publish(paths, settings, finished_chapters(store, book))
             reported(found, book, settings, paths, published)
             made = materialized(instance, "chunk_embeddings", [chapter_partition(slug, c.key) for c in book.chapters])
@@ -105,8 +110,6 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
                     {p: [before.get(p), now.get(p)] for p in {**before, **now} if before.get(p) != now.get(p)}
                 ),
                 "files": dg.MetadataValue.json(published.digests),
-                "generated": published.generated,
-                "warnings": dg.MetadataValue.json(published.warnings),
                 "chunks": len(sizes.tokens),
                 "tokens": dg.MetadataValue.md(histogram(sizes.tokens)),
             }
@@ -119,20 +122,15 @@ RECIPE = recipe_of(chunks_jsonl)
 
 
 def damaged(instance: dg.DagsterInstance, slug: str, paths: OutputPaths) -> str | None:
-    """Why a book's files are not what the asset wrote, if they are not."""
+    """Why a book's files are not what the asset wrote, if they are not. Commands write diff and report afresh, so of
+    these only the absence tells."""
+    for path in (paths.chunks, paths.diff, paths.report):
+        if not path.exists():
+            return f"{path.name} is gone"
     wrote = last_metadata(instance, "chunks_jsonl", slug).get("files") or {}
-    now = digest_of(paths.chunks)
-    if now != wrote.get(paths.chunks.name):
-        return "chunks.jsonl is gone" if now is None else "chunks.jsonl is not what was written"
+    if digest_of(paths.chunks) != wrote.get(paths.chunks.name):
+        return f"{paths.chunks.name} is not what was written"
     return None
-
-
-def last_published(instance: dg.DagsterInstance, slug: str, paths: OutputPaths) -> Published:
-    """What the asset's newest materialisation says that it wrote."""
-    metadata = last_metadata(instance, "chunks_jsonl", slug)
-    return Published(
-        read_diff(paths.diff), int(metadata["generated"]), dict(metadata["files"]), tuple(metadata["warnings"])
-    )
 
 
 def pending(instance: dg.DagsterInstance, book: Book, settings: Settings) -> Iterator[tuple[str, str, str]]:
@@ -159,5 +157,7 @@ def pending(instance: dg.DagsterInstance, book: Book, settings: Settings) -> Ite
                 waits = True
                 yield partition, name, cause
     cause = stale(instance, None, RECIPE, [slug]).get(slug) or damaged(instance, slug, OutputPaths.of_book(book.folder))
-    if cause or waits:
-        yield slug, "chunks_jsonl", cause or "its chapters change"
+    if cause is None and (waits or changed_book(instance, slug, book_version(instance, partitions, settings))):
+        cause = "its chapters change"
+    if cause:
+        yield slug, "chunks_jsonl", cause

@@ -33,7 +33,8 @@ def chunks_jsonl_checks(context: dg.AssetCheckExecutionContext) -> Iterator[dg.A
         opened = open_book(instance, slug)
         book = sound(survey(Path(opened.binding.folder), Path(opened.binding.root)))
         settings = opened.binding.settings(opened.manifest, opened.manifest_version)
-        for result in check_files(book, settings, OutputPaths.of_book(book.folder)):
+        results, _ = check_files(book, settings, OutputPaths.of_book(book.folder))
+        for result in results:
             if result.name in wanted:
                 yield evaluation(result, slug)
 

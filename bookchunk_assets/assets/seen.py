@@ -47,7 +47,8 @@ def chapter_settings(context: dg.AssetExecutionContext) -> dg.DataVersionsByPart
 def book_chapters(context: dg.AssetExecutionContext) -> Iterator[dg.ObserveResult]:
     """Report the digest of a book's chapters, once each of them is made."""
     for slug in context.partition_keys:
-        binding = open_book(context.instance, slug).binding
-        version = book_version(context.instance, [chapter_partition(slug, key) for key in binding.files])
+        book = open_book(context.instance, slug)
+        settings = book.binding.settings(book.manifest, book.manifest_version)
+        version = book_version(context.instance, [chapter_partition(slug, key) for key in book.binding.files], settings)
         if version is not None:
             yield dg.ObserveResult("book_chapters", data_version=dg.DataVersion(version))

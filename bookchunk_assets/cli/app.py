@@ -7,9 +7,10 @@ import logging
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -70,7 +71,7 @@ def chunk(
         None if context is Context.auto else context.value,
         None if embedding is Embedding.auto else embedding.value,
     )
-    raise typer.Exit(chunk_books(target, corpus, asked, changed_only, out, as_json, quiet))
+    leave(lambda: chunk_books(target, corpus, asked, changed_only, out, as_json, quiet))
 
 
 @app.command()
@@ -80,7 +81,7 @@ def status(
     """What is stale or missing, by partition and stage, each with its cause."""
     from bookchunk_assets.cli.look import show_status
 
-    raise typer.Exit(show_status(target or [str(corpus)], corpus, as_json))
+    leave(lambda: show_status(target or [str(corpus)], corpus, as_json))
 
 
 @app.command()
@@ -88,7 +89,7 @@ def diff(target: str, corpus: Corpus = CORPUS, as_json: Json = False) -> None:
     """What the last run added, modified, moved and removed."""
     from bookchunk_assets.cli.look import show_diff
 
-    raise typer.Exit(show_diff(target, corpus, as_json))
+    leave(lambda: show_diff(target, corpus, as_json))
 
 
 @app.command()
@@ -100,7 +101,22 @@ def ui(
     """The Dagster webserver and daemon on the same instance and corpus."""
     from bookchunk_assets.cli.ui import serve
 
-    raise typer.Exit(serve(host, port, corpus))
+    leave(lambda: serve(host, port, corpus))
+
+
+def leave(work: Callable[[], int]) -> NoReturn:
+    """Exit with the status of ``work``."""
+    try:
+        status = work()
+    except Exception as error:  # 1 and 2 say something of a book; whatever else goes wrong is the machine's
+        print(told(error), file=sys.stderr)
+        status = Status.FAILED
+    raise typer.Exit(status)
+
+
+def told(error: Exception) -> str:
+    """An error in a line: its own words, and what it is where these do not say it."""
+    return str(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
 
 
 def main() -> None:

@@ -10,14 +10,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bookchunk_assets.cli.app import Status, print_json
+from bookchunk_assets.cli.app import Status, print_json, told
 from bookchunk_assets.cli.instance import open_instance
 from bookchunk_assets.cli.work import Order, chunk
 from bookchunk_assets.corpus.faults import Fault, Refused
 from bookchunk_assets.corpus.settings import Choice
 from bookchunk_assets.corpus.targets import find_books
 from bookchunk_assets.orchestration.runs import StageFailed
-from bookchunk_assets.outputs.report import Report, render
+from bookchunk_assets.outputs.report import Report, not_made, render
 
 Advance = Callable[[str, int, int], None]
 
@@ -42,21 +42,21 @@ def chunk_books(
     reports: list[Report] = []
     highest = Status.PASS
     for place in places:
-        with progress(place.folder.resolve().name, quiet) as advance:
+        slug = place.folder.resolve().name
+        with progress(slug, quiet) as advance:
             order = Order(asked, changed_only, out, tell, advance)
             try:
                 report = chunk(instance, place, order)
             except Refused as refused:
-                highest = max(highest, Status.REFUSED)
                 tell(str(refused))
-                continue
-            except (StageFailed, OSError) as failed:
-                highest = max(highest, Status.FAILED)
-                tell(f"{place.folder.resolve().name}: {failed}\nwhat was made is kept; run the same command again")
-                continue
+                report = not_made(slug, Status.REFUSED, refused)
+            except Exception as failed:  # the other books go on, whatever it was
+                why = str(failed) if isinstance(failed, StageFailed) else told(failed)
+                tell(f"{slug}: {why}\nwhat was made is kept; run the same command again")
+                report = not_made(slug, Status.FAILED, failed)
         reports.append(report)
         highest = max(highest, report.status)
-        if not as_json:
+        if not as_json and report.status in (Status.PASS, Status.FAIL):
             print(render(report))
     if as_json:
         print_json({"books": [report.summary() for report in reports]})

@@ -14,6 +14,7 @@ from bookchunk_assets.cli.chunk import tell
 from bookchunk_assets.cli.instance import open_instance
 from bookchunk_assets.corpus.faults import Refused
 from bookchunk_assets.corpus.targets import books_under
+from bookchunk_assets.orchestration.lock import Busy
 from bookchunk_assets.orchestration.reconcile import watch
 
 MODULE = ["-m", "bookchunk_assets.definitions"]
@@ -25,8 +26,11 @@ def serve(host: str, port: int, corpus: Path) -> int:
     instance = open_instance()
     try:
         for place in books_under(corpus):
-            for fault in watch(instance, place).faults:
-                tell(str(fault))
+            try:
+                for fault in watch(instance, place).faults:
+                    tell(str(fault))
+            except Busy:
+                tell(f"{place.folder}: another process works on it")
     except Refused as refused:
         tell(str(refused))
         return Status.REFUSED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -13,10 +14,10 @@ from bookchunk_assets.assets import book as book_assets
 from bookchunk_assets.assets.chapter import RECIPES
 from bookchunk_assets.corpus.book import Book, Survey, survey
 from bookchunk_assets.corpus.faults import Fault, Refused
-from bookchunk_assets.corpus.settings import Choice, Settings, size_problem
+from bookchunk_assets.corpus.settings import Choice, size_problem
 from bookchunk_assets.corpus.targets import Place
 from bookchunk_assets.definitions import defs
-from bookchunk_assets.orchestration.bindings import NOTHING, Binding, bind, keep, load_binding
+from bookchunk_assets.orchestration.bindings import Binding, bind, keep, load_binding
 from bookchunk_assets.orchestration.home import home_of, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS
@@ -24,7 +25,7 @@ from bookchunk_assets.orchestration.reconcile import Reconciled, observe_book, r
 from bookchunk_assets.orchestration.runs import run_stage
 from bookchunk_assets.orchestration.staleness import stale
 from bookchunk_assets.outputs.files import OutputPaths, write_whole
-from bookchunk_assets.outputs.publish import Published, publish, unchanged
+from bookchunk_assets.outputs.publish import publish, unchanged
 from bookchunk_assets.outputs.report import Report
 
 Tell = Callable[[str], None]
@@ -51,28 +52,33 @@ def checked(place: Place) -> tuple[Survey, Book]:
 
 
 def chunk(instance: dg.DagsterInstance, place: Place, order: Order) -> Report:
-    """Chunk one book. Raises ``Refused`` before anything is written, and ``StageFailed`` where a run failed."""
-    found, book = checked(place)
-    slug = book.manifest.slug
-    before = load_binding(instance, slug)
-    _refuse_sizes(book, before, order.asked)
+    """Chunk one book. Raises ``Refused`` before anything is written, and ``StageFailed`` where a run failed. ``--out``
+    works on an instance of its own, so that its settings touch nothing that the book's own files are made from."""
+    slug = place.folder.resolve().name
+    if order.out is None:
+        return _chunk(instance, slug, place, order, OutputPaths.of_book(place.folder))
+    with tempfile.TemporaryDirectory() as home, dg.DagsterInstance.ephemeral(home) as aside:
+        if known := load_binding(instance, slug):
+            keep(aside, slug, known)
+        return _chunk(aside, slug, place, order, OutputPaths.beside(order.out))
+
+
+def _chunk(instance: dg.DagsterInstance, slug: str, place: Place, order: Order, paths: OutputPaths) -> Report:
     with book_lock(home_of(instance), slug, lambda: order.tell(f"{slug}: another process works on it; waiting")):
         found, book = checked(place)
+        before = load_binding(instance, slug)
+        _refuse_sizes(book, before, order.asked)
         binding = bind(instance, book, place.root, order.asked)
         settings = binding.settings(book.manifest, book.manifest_version)
-        if before and before.override != Choice() and order.asked == Choice():
+        if before and order.asked == Choice() and before.settings(book.manifest, book.manifest_version) != settings:
             order.tell(f"{slug}: back to the manifest's settings")
-        try:
-            reconciled = reconcile(instance, book, settings)
-            seconds = _run_stages(instance, reconciled, order)
-        finally:
-            if order.out is not None:  # what was asked for a file elsewhere is not the book's to keep
-                keep(instance, slug, before or replace(binding, recorded=NOTHING, override=NOTHING))
+        reconciled = reconcile(instance, book, settings)
+        seconds = _run_stages(instance, reconciled, order)
         observe_book(instance, reconciled)
         started = time.perf_counter()
-        paths, published = _publish(instance, book, settings, reconciled, order)
-        report = book_assets.reported(found, book, settings, paths, published)
-        report = report.timed(seconds | {"chunks_jsonl": round(time.perf_counter() - started, 3)})
+        report = _publish(instance, found, reconciled, paths, order)
+        seconds["chunks_jsonl"] = round(time.perf_counter() - started, 3)
+        report = replace(report, output=str(paths.chunks), seconds=seconds)
         write_whole(paths.report, [report.to_json()])
         return report
 
@@ -107,21 +113,20 @@ def _run_stages(instance: dg.DagsterInstance, found: Reconciled, order: Order) -
 
 
 def _publish(
-    instance: dg.DagsterInstance, book: Book, settings: Settings, found: Reconciled, order: Order
-) -> tuple[OutputPaths, Published]:
-    """The book's files, written by the asset where its record or the files themselves ask for it; ``--out`` writes
+    instance: dg.DagsterInstance, found: Survey, reconciled: Reconciled, paths: OutputPaths, order: Order
+) -> Report:
+    """Write the book's files: the asset does where its record or the files themselves ask for it; ``--out`` writes
     beside, and leaves the book's own files and record alone."""
-    store = store_of(instance)
+    slug, settings = reconciled.book, reconciled.settings
+    book = book_assets.sound(found)
     if order.out is not None:
-        paths = OutputPaths.beside(order.out)
-        return paths, publish(paths, settings, book_assets.finished_chapters(store, book))
-    paths = OutputPaths.of_book(book.folder)
-    why = stale(instance, None, book_assets.RECIPE, [found.book]).get(found.book)
-    why = why or book_assets.damaged(instance, found.book, paths)
+        published = publish(paths, settings, book_assets.finished_chapters(store_of(instance), book))
+        return book_assets.reported(found, book, settings, paths, published)
+    why = stale(instance, None, book_assets.RECIPE, [slug]).get(slug) or book_assets.damaged(instance, slug, paths)
     if why is None and order.changed_only:
-        return paths, unchanged(paths)
-    run_stage(instance, defs, "chunks_jsonl", [found.book], BOOKS)
-    return paths, book_assets.last_published(instance, found.book, paths)
+        return book_assets.reported(found, book, settings, paths, unchanged(paths))
+    run_stage(instance, defs, "chunks_jsonl", [slug], BOOKS)
+    return Report.from_json(paths.report.read_bytes())
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,5 +18,6 @@ def home_of(instance: dg.DagsterInstance) -> Path:
 
 
 def store_of(instance: dg.DagsterInstance) -> StageStore:
-    """Where the instance's stage outputs stand."""
-    return StageStore(os.environ.get(STORAGE) or str(home_of(instance) / "storage"))
+    """Where the instance's stage outputs stand; an ephemeral one keeps them to itself."""
+    elsewhere = None if instance.is_ephemeral else os.environ.get(STORAGE)
+    return StageStore(elsewhere or str(home_of(instance) / "storage"))

@@ -12,9 +12,19 @@ from urllib.parse import quote
 _held = threading.local()  # what this thread holds: a run that the holder itself starts goes on within its lock
 
 
+class Busy(Exception):  # noqa: N818 - says what the book is
+    """Another process works on the book."""
+
+
+def leave() -> None:
+    """What to call instead of waiting."""
+    raise Busy
+
+
 @contextmanager
 def book_lock(home: Path, book: str, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold a book's lock; where another process (or thread) has it, call ``waiting`` once and wait."""
+    """Hold a book's lock; where another process (or thread) has it, call ``waiting`` once and wait; with
+    ``leave`` for it, raise ``Busy``."""
     held: set[Path] = _held.__dict__.setdefault("paths", set())
     path = home / "locks" / f"{quote(book, safe='')}.lock"
     if path in held:

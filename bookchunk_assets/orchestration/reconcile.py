@@ -12,6 +12,8 @@ from bookchunk_assets.corpus.book import Book, Survey, survey
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.corpus.targets import Place
 from bookchunk_assets.orchestration.bindings import bind
+from bookchunk_assets.orchestration.home import home_of
+from bookchunk_assets.orchestration.lock import book_lock, leave
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS, chapter_partition
 from bookchunk_assets.orchestration.provenance import materialized, observe, observed
 from bookchunk_assets.outputs.canonical import canonical
@@ -23,6 +25,7 @@ class Reconciled:
 
     book: str
     partitions: tuple[str, ...]
+    settings: Settings
 
 
 def settings_version(settings: Settings) -> str:
@@ -43,7 +46,7 @@ def reconcile(instance: dg.DagsterInstance, book: Book, settings: Settings) -> R
             observe(instance, "chapter_file", partition, chapter.version)
         if partition not in known or known[partition].version != wanted:
             observe(instance, "chapter_settings", partition, wanted)
-    return Reconciled(slug, partitions)
+    return Reconciled(slug, partitions, settings)
 
 
 def add_partitions(instance: dg.DagsterInstance, book: str, partitions: Sequence[str]) -> None:
@@ -55,34 +58,42 @@ def add_partitions(instance: dg.DagsterInstance, book: str, partitions: Sequence
             instance.add_dynamic_partitions(name, missing)
 
 
-def book_version(instance: dg.DagsterInstance, partitions: Sequence[str]) -> str | None:
-    """The digest of a book's chapters in order with the versions of their last stage; None until each has one."""
+def book_version(instance: dg.DagsterInstance, partitions: Sequence[str], settings: Settings) -> str | None:
+    """The digest of a book's chapters in order with the versions of their last stage, and of the settings that the
+    book's files follow besides; None until each chapter has a version."""
     made = materialized(instance, "chunk_embeddings", partitions)
     if any(partition not in made for partition in partitions):
         return None
-    lines = "".join(f"{partition} {made[partition].version}\n" for partition in partitions)
-    return hashlib.sha256(lines.encode()).hexdigest()
+    lines = [f"{settings.language} {settings.embedding}", *(f"{key} {made[key].version}" for key in partitions)]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def observe_book(instance: dg.DagsterInstance, found: Reconciled) -> bool:
     """Report the book's digest if it is not what was seen last; False until every chapter is made."""
-    version = book_version(instance, found.partitions)
+    version = book_version(instance, found.partitions, found.settings)
     if version is None:
         return False
-    seen = observed(instance, "book_chapters", [found.book])
-    if found.book not in seen or seen[found.book].version != version:
+    if changed_book(instance, found.book, version):
         observe(instance, "book_chapters", found.book, version)
     return True
 
 
+def changed_book(instance: dg.DagsterInstance, book: str, version: str | None) -> bool:
+    """Whether the book's digest is not what was seen last."""
+    seen = observed(instance, "book_chapters", [book]).get(book)
+    return seen is None or seen.version != version
+
+
 def watch(instance: dg.DagsterInstance, place: Place) -> Survey:
     """Look at a book without being asked for anything: bind it, and report what changed. What is refused is in the
-    survey's faults; the sound chapters are reported all the same, the book only as a whole."""
-    found = survey(place.folder, place.root)
-    if found.book is not None:
-        binding = bind(instance, found.book, place.root, None)
-        settings = binding.settings(found.book.manifest, found.book.manifest_version)
-        reconciled = reconcile(instance, found.book, settings)
-        if not found.faults:
-            observe_book(instance, reconciled)
-    return found
+    survey's faults; the sound chapters are reported all the same, the book only as a whole. Raises ``Busy`` where
+    another process works on the book: that one reports what it sees."""
+    with book_lock(home_of(instance), place.folder.resolve().name, leave):
+        found = survey(place.folder, place.root)
+        if found.book is not None:
+            binding = bind(instance, found.book, place.root, None)
+            settings = binding.settings(found.book.manifest, found.book.manifest_version)
+            reconciled = reconcile(instance, found.book, settings)
+            if not found.faults:
+                observe_book(instance, reconciled)
+        return found

@@ -8,6 +8,7 @@ import dagster as dg
 
 from bookchunk_assets.corpus.faults import Refused
 from bookchunk_assets.corpus.targets import books_under
+from bookchunk_assets.orchestration.lock import Busy
 from bookchunk_assets.orchestration.reconcile import watch
 
 SWITCH = "BOOKCHUNK_SENSORS"
@@ -23,8 +24,11 @@ def look(instance: dg.DagsterInstance, log: Logger) -> int:
         log.error(str(refused))
         return 0
     for place in places:
-        for fault in watch(instance, place).faults:
-            log.warning(str(fault))
+        try:
+            for fault in watch(instance, place).faults:
+                log.warning(str(fault))
+        except Busy:
+            log.info(f"{place.folder}: another process works on it")
     return len(places)
 
 
@@ -39,6 +43,7 @@ def corpus_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
 
 @dg.schedule(
     cron_schedule="0 3 * * *",
+    default_status=dg.DefaultScheduleStatus.RUNNING if ON else dg.DefaultScheduleStatus.STOPPED,
     target=dg.AssetSelection.assets("chunks_jsonl"),  # Dagster asks for one; nothing is launched from here
 )
 def corpus_schedule(context: dg.ScheduleEvaluationContext) -> dg.SkipReason:

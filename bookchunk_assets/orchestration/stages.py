@@ -1,8 +1,9 @@
 """A chapter's stage as a Dagster asset: what is the same for every one of them.
 
-A run over one chapter or many works through them one by one: read, make, keep, and say so at once, so that a killed run
-loses only what it had not said. A range run's own event has one data version for all its partitions
-(dagster-io/dagster#34013), so it is yielded first and the events that count follow, each with its own versions.
+A run over one chapter or many works through them one by one: read, make, keep, and say so at once. So a killed run
+loses only what it had not said, and a chapter that fails holds back no other. A range run's own event has one data
+version for all its partitions (dagster-io/dagster#34013): it is yielded first, and the events that count follow, each
+with its own versions.
 """
 
 import time
@@ -19,7 +20,7 @@ from bookchunk_assets.corpus.faults import Refused
 from bookchunk_assets.corpus.manifest import Manifest
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.corpus.text import NoText
-from bookchunk_assets.orchestration.automation import ON_CHANGE
+from bookchunk_assets.orchestration.automation import ONCE_SETTLED
 from bookchunk_assets.orchestration.bindings import Binding, load_binding
 from bookchunk_assets.orchestration.home import home_of, store_of
 from bookchunk_assets.orchestration.lock import book_lock
@@ -96,24 +97,37 @@ def chapter_stage(
             group_name="chapter",
             kinds=kinds,
             backfill_policy=dg.BackfillPolicy.single_run(),
-            automation_condition=ON_CHANGE,
+            automation_condition=ONCE_SETTLED,
         )
         def stage(context: dg.AssetExecutionContext) -> Iterator[Any]:
-            instance, store = context.instance, store_of(context.instance)
-            keys = list(context.partition_keys)
-            known = versions(instance, recipe.inputs, keys)
+            failed: list[str] = []
             yield dg.MaterializeResult()
-            for slug, partitions in groupby(keys, book_of):
-                with book_lock(home_of(instance), slug):
-                    book = open_book(instance, slug)
-                    for partition in partitions:
-                        now = {name: known[name][partition] for name in recipe.inputs if partition in known[name]}
-                        at_work = ChapterAtWork(instance, store, partition, book, now)
-                        yield _event(recipe, make, row, at_work)
+            for slug, partitions in groupby(context.partition_keys, book_of):
+                with book_lock(home_of(context.instance), slug):
+                    for chapter in _at_work(context.instance, recipe, slug, list(partitions)):
+                        try:
+                            event = _event(recipe, make, row, chapter)
+                        except dg.Failure as failure:
+                            failed.append(str(failure.description))
+                        else:
+                            yield event
+            if failed:
+                raise dg.Failure("\n".join(failed))
 
         return stage
 
     return decorate
+
+
+def _at_work(
+    instance: dg.DagsterInstance, recipe: Recipe, slug: str, partitions: Sequence[str]
+) -> Iterator[ChapterAtWork]:
+    """A book's chapters, each with the versions of its inputs as they are before its work."""
+    book, store = open_book(instance, slug), store_of(instance)
+    known = versions(instance, recipe.inputs, partitions)
+    for partition in partitions:
+        inputs = {name: made[partition] for name, made in known.items() if partition in made}
+        yield ChapterAtWork(instance, store, partition, book, inputs)
 
 
 def _event(recipe: Recipe, make: Make, row: type, chapter: ChapterAtWork) -> dg.AssetMaterialization:

@@ -48,8 +48,13 @@ class StageStore:
         return content_version(frame)
 
     def read(self, stage: str, partition: str, row: type[T]) -> list[T]:
-        """What was kept; raises ``FileNotFoundError`` where nothing was."""
-        return from_frame(pl.read_parquet(io.BytesIO(self.path(stage, partition).read_bytes())), row)
+        """What was kept; raises ``OSError`` where nothing was. What is damaged is removed, and so counts as gone."""
+        path = self.path(stage, partition)
+        try:
+            return from_frame(pl.read_parquet(io.BytesIO(path.read_bytes())), row)
+        except pl.exceptions.PolarsError as error:
+            path.unlink()
+            raise OSError(f"{path} is damaged and was removed; run again to make it anew") from error
 
     def has(self, stage: str, partition: str) -> bool:
         """Whether something was kept."""

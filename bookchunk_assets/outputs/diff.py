@@ -89,9 +89,3 @@ def diff(old: Iterable[Mark], new: Iterable[Mark]) -> Diff:
         if each.id not in after:
             changes[each.id] = Change("removed")
     return Diff(changes)
-
-
-def read_diff(path: Path) -> Diff:
-    """The diff that ``Diff.to_json`` wrote."""
-    chunks = json.loads(path.read_bytes())["chunks"]
-    return Diff({id_: Change(each["__diff"], each.get("moved_from")) for id_, each in chunks.items()})

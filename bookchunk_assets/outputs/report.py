@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bookchunk_assets.corpus.settings import Settings
@@ -52,9 +52,10 @@ class Report:
         """``report.json``."""
         return json.dumps(asdict(self), ensure_ascii=False, indent=1).encode() + b"\n"
 
-    def timed(self, seconds: Mapping[str, float]) -> Report:
-        """With the seconds that each stage took."""
-        return replace(self, seconds=dict(seconds))
+    @classmethod
+    def from_json(cls, data: bytes) -> Report:
+        """The report that ``to_json`` wrote."""
+        return cls(**json.loads(data))
 
 
 def sizes_of(records: Iterable[Record]) -> Sizes:
@@ -111,6 +112,24 @@ def make_report(
         ),
         warnings=tuple(told),
         output=output,
+    )
+
+
+def not_made(slug: str, status: int, why: Exception) -> Report:
+    """What ``--json`` says of a book that was refused (2) or failed (3): why, under ``warnings``, and no figures."""
+    return Report(
+        slug=slug,
+        status=status,
+        verdict="REFUSED" if status == 2 else "FAILED",
+        chapters={"done": 0, "total": 0},
+        chunks=dict.fromkeys(("total", "added", "modified", "moved", "removed", "unchanged"), 0),
+        tokens={"mean": 0.0, "p95": 0, "max": 0, "target": 0},
+        overlap={"mean": 0.0, "target": 0},
+        context={"dollars": 0.0, "generated": 0, "reused": 0, "model": ""},
+        embeddings={"embedded": 0, "reused": 0, "model": "", "dimensions": 0, "dollars": 0.0},
+        checks=(),
+        warnings=tuple(str(why).splitlines()),
+        output="",
     )
 
 

@@ -1,0 +1,234 @@
+"""What must hold where things go wrong, or two go on at once: on a real instance, by Dagster's own records."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from bookchunk_assets.assets.chapter import RECIPES
+from bookchunk_assets.corpus.targets import Place
+from bookchunk_assets.definitions import defs
+from bookchunk_assets.orchestration.lock import Busy, book_lock, leave
+from bookchunk_assets.orchestration.provenance import last_metadata, materialized
+from bookchunk_assets.orchestration.reconcile import watch
+from bookchunk_assets.orchestration.runs import StageFailed, run_stage
+from bookchunk_tests.conftest import Shelf
+
+ALL = {"ch01", "ch02", "ch03"}
+PARTITIONS = [f"tale/{key}" for key in sorted(ALL)]
+
+
+def stale(shelf: Shelf) -> list[dict[str, str]]:
+    return list(json.loads(shelf.run("status", "tale", "--json").stdout))
+
+
+def place(shelf: Shelf) -> Place:
+    return Place(shelf.book, shelf.root / "corpus")
+
+
+def test_another_code_version_runs_its_stage_and_stops_where_nothing_changes(shelf: Shelf) -> None:
+    shelf.chunk()
+    shelf.ran()
+    newer = (
+        "from bookchunk_assets.chunking import groups; groups.RULES = 'newer'; from bookchunk_assets.cli import main"
+    )
+    command = [sys.executable, "-c", f"{newer}; main()", "chunk", str(shelf.book), "--quiet"]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    assert subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False).returncode == 0
+    assert shelf.ran() == {"section_groups": ALL}
+    assert {each["cause"] for each in stale(shelf) if each["stage"] == "section_groups"} == {
+        f"its code changed, newer to {RECIPES[1].code_version}"
+    }
+
+
+def test_a_removed_chapter_is_told_before_it_is_run(shelf: Shelf) -> None:
+    shelf.chunk()
+    shelf.chapter(3).unlink()
+    assert stale(shelf) == [{"partition": "tale", "stage": "chunks_jsonl", "cause": "its chapters change"}]
+
+
+@pytest.mark.parametrize("name", ["chunks.jsonl", "chunks.diff.json", "report.json"])
+def test_a_missing_file_runs_the_book_alone(shelf: Shelf, name: str) -> None:
+    shelf.chunk()
+    shelf.ran()
+    before = shelf.out.read_bytes()
+    (shelf.out.parent / name).unlink()
+    assert stale(shelf) == [{"partition": "tale", "stage": "chunks_jsonl", "cause": f"{name} is gone"}]
+    shelf.chunk()
+    assert shelf.ran() == {"chunks_jsonl": {"tale"}}
+    assert (shelf.out.parent / name).exists()
+    assert shelf.out.read_bytes() == before
+
+
+def test_a_materialisation_tells_each_changed_chapter_s_versions(shelf: Shelf) -> None:
+    def told() -> dict[str, list[str | None]]:
+        with dg.DagsterInstance.get() as instance:
+            return dict(last_metadata(instance, "chunks_jsonl", "tale")["changed_chapters"])
+
+    shelf.chunk()
+    first = told()
+    shelf.write(2, None, "Edited.")
+    shelf.chunk()
+    (changed,) = told().items()
+    assert changed[0] == "tale/ch02"
+    assert changed[1][0] == first["tale/ch02"][1]
+    assert changed[1][1] not in (None, changed[1][0])
+
+
+def test_a_language_reaches_the_records_of_chapters_that_name_none(shelf: Shelf) -> None:
+    shelf.chunk()
+    shelf.manifest(language="en-GB")
+    shelf.chunk()
+    assert {record["metadata"]["language"] for record in shelf.records()} == {"en-GB"}
+
+
+def test_a_roman_page_number_is_a_warning(shelf: Shelf) -> None:
+    path = shelf.chapter(1)
+    path.write_text(path.read_text("utf-8").replace("page: 1 ", "page: xiv "), "utf-8")
+    assert shelf.chunk()["warnings"] == [f"{path}:5: a Roman page number counts as none: <!-- page: xiv -->"]
+
+
+def test_out_with_other_settings_leaves_nothing_to_run(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.write(1, None, *(f"Paragraph {n} of a longer chapter, with some words in it to fill it." for n in range(30)))
+    plain = shelf.chunk()["chunks"]["total"]
+    shelf.ran()
+    report = shelf.chunk("--out", str(tmp_path / "o.jsonl"), "--target-tokens", "64", "--overlap-tokens", "8")
+    assert report["chunks"]["total"] > plain
+    assert stale(shelf) == []
+    shelf.chunk()
+    assert shelf.ran() == {}
+
+
+def test_a_damaged_stage_output_fails_once_and_comes_back(shelf: Shelf) -> None:
+    shelf.chunk()
+    before = shelf.out.read_bytes()
+    shelf.out.unlink()
+    (shelf.home / "storage" / "chunk_embeddings" / "tale" / "ch02.parquet").write_bytes(b"PAR1")
+    failed = shelf.chunk(status=3)
+    assert (failed["verdict"], failed["chunks"]["total"]) == ("FAILED", 0)
+    assert "ch02.parquet is damaged" in failed["warnings"][0]
+    assert not shelf.out.exists()
+    shelf.chunk()
+    assert shelf.out.read_bytes() == before
+
+
+def test_a_refused_book_is_in_the_json_with_its_faults(shelf: Shelf) -> None:
+    shelf.chapter(1).write_text("no front matter", "utf-8")
+    shelf.chapter(2).write_bytes(b"\xff")
+    refused = shelf.chunk(status=2)
+    assert (refused["slug"], refused["status"], refused["verdict"]) == ("tale", 2, "REFUSED")
+    assert len(refused["warnings"]) == 2
+
+
+@pytest.mark.parametrize("damage", ["configuration", "database", "output"])
+def test_what_the_machine_does_is_status_3(shelf: Shelf, damage: str) -> None:
+    if damage == "configuration":
+        shelf.home.mkdir()
+        (shelf.home / "dagster.yaml").write_text("telemetry: [", "utf-8")
+    elif damage == "database":
+        shelf.chunk()
+        for path in shelf.home.rglob("index.db*"):
+            path.write_bytes(b"no database")
+    else:
+        shelf.out.parent.write_text("a file where a folder must be", "utf-8")
+    result = shelf.run("chunk", "tale")
+    assert result.exit_code == 3
+    assert result.stderr.strip()
+    assert "Traceback" not in result.stderr
+
+
+def test_a_chapter_that_fails_holds_back_no_other(shelf: Shelf) -> None:
+    shelf.chunk()
+    for number in (1, 2, 3):
+        shelf.write(number, None, "Edited.")
+    shelf.chapter(1).unlink()
+    with dg.DagsterInstance.get() as instance:
+        with pytest.raises(StageFailed, match="tale/ch01: parsed_chapter"):
+            run_stage(instance, defs, "parsed_chapter", PARTITIONS)
+        assert set(materialized(instance, "parsed_chapter", PARTITIONS)) == {"tale/ch02", "tale/ch03"}
+
+
+def test_only_a_change_of_settings_is_said_to_go_back(shelf: Shelf) -> None:
+    shelf.run("chunk", "tale", "--context", "extractive")
+    assert "back to" not in shelf.run("chunk", "tale").stderr
+    shelf.run("chunk", "tale", "--target-tokens", "100", "--overlap-tokens", "10")
+    assert "back to the manifest's settings" in shelf.run("chunk", "tale").stderr
+
+
+def test_an_override_outlasts_a_look_and_ends_with_a_changed_manifest(shelf: Shelf) -> None:
+    shelf.chunk("--target-tokens", "100", "--overlap-tokens", "10")
+    with dg.DagsterInstance.get() as instance:
+        watch(instance, place(shelf))
+    assert stale(shelf) == []
+    shelf.manifest(key_of_another_phase=1)
+    assert {each["cause"] for each in stale(shelf) if each["stage"] == "recursive_chunks"} == {
+        "chapter_settings changed"
+    }
+    assert shelf.chunk()["tokens"]["target"] == 512
+
+
+def test_a_look_keeps_off_a_book_at_work(shelf: Shelf) -> None:
+    shelf.chunk()
+    holder = (
+        "import sys; from pathlib import Path; from bookchunk_assets.orchestration.lock import book_lock\n"
+        f"with book_lock(Path({str(shelf.home)!r}), 'tale'): print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", holder], cwd=Path(__file__).parent.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"held\n"
+        with dg.DagsterInstance.get() as instance, pytest.raises(Busy):
+            watch(instance, place(shelf))
+        child.kill()
+    with book_lock(shelf.home, "tale", leave), book_lock(shelf.home, "tale", leave):
+        pass  # it died with its holder, and a holder's own runs go on within it
+
+
+def test_automation_asks_for_what_changed_and_no_more(shelf: Shelf) -> None:
+    def asked() -> dict[str, set[str]]:
+        nonlocal cursor
+        result = dg.evaluate_automation_conditions(defs, instance, cursor=cursor)
+        cursor = result.cursor
+        found: dict[str, set[str]] = {}
+        for recipe in (*RECIPES, None):
+            name = recipe.name if recipe else "chunks_jsonl"
+            subset = result.get_requested_partitions(dg.AssetKey(name))
+            if subset:
+                found[name] = {str(key) for key in subset}
+        return found
+
+    cursor = None
+    shelf.chunk()
+    with dg.DagsterInstance.get() as instance:
+        assert asked() == {}
+        shelf.write(2, None, "Edited.")
+        watch(instance, place(shelf))
+        for recipe in RECIPES:
+            assert asked() == {recipe.name: {"tale/ch02"}}
+            run_stage(instance, defs, recipe.name, ["tale/ch02"])
+        assert asked() == {}
+        watch(instance, place(shelf))
+        assert asked() == {"chunks_jsonl": {"tale"}}
+
+
+def test_a_refused_chapter_holds_back_its_book_and_not_the_sound_chapters(shelf: Shelf) -> None:
+    shelf.chunk()
+    shelf.ran()
+    shelf.chapter(1).write_bytes(b"\xff")
+    shelf.write(2, None, "Edited.")
+    with dg.DagsterInstance.get() as instance:
+        assert len(watch(instance, place(shelf)).faults) == 1
+        for recipe in RECIPES:
+            run_stage(instance, defs, recipe.name, ["tale/ch02"])
+        watch(instance, place(shelf))
+        assert dg.evaluate_automation_conditions(defs, instance).get_requested_partitions(
+            dg.AssetKey("chunks_jsonl")
+        ) in (None, set())
+    assert "Edited." not in shelf.out.read_text("utf-8")
