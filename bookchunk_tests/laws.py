@@ -102,6 +102,6 @@ def overlaps(
         assert after.overlap_tokens <= settings.overlap_tokens
         if after.overlap_tokens:
             assert before.section_anchor == after.section_anchor
-            own = squeeze(parsed.text[slice(*span)])
-            lead = squeeze(after.text)[: len(own)]
-            assert any(own.endswith(lead[:n]) for n in range(1, len(lead) + 1)), "overlap is not the chunk before's end"
+            own = parsed.text[slice(*span)]
+            repeated = [own[-n:] for n in range(1, len(own) + 1) if after.text.startswith(own[-n:])]
+            assert any(count(each) == after.overlap_tokens for each in repeated), "not the end of the chunk before"
