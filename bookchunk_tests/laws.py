@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from markdown_it import MarkdownIt
+from mdit_py_plugins.footnote import footnote_plugin
+
 from bookchunk_assets.chunking.chunk import Chunk
 from bookchunk_assets.chunking.chunker import chunk_groups
 from bookchunk_assets.chunking.groups import Group, section_groups
@@ -14,10 +17,12 @@ from bookchunk_assets.corpus.text import decode
 from bookchunk_assets.markdown.chapter import ParsedChapter
 from bookchunk_assets.markdown.parse import parse_chapter
 from bookchunk_assets.markdown.spans import clean_offset
+from bookchunk_assets.markdown.structure import KINDS, parse_structure
 from bookchunk_assets.outputs.checks import run_checks
 from bookchunk_assets.outputs.records import record
 
 WHOLE = ("code", "blockquote", "table", "html", "footnote")
+PLAIN = MarkdownIt("commonmark").enable("table").use(footnote_plugin, move_to_end=False)
 PREFIX = Prefix("word " * 60 + "end.", "extractive")
 
 
@@ -105,3 +110,21 @@ def overlaps(
             own = parsed.text[slice(*span)]
             repeated = [own[-n:] for n in range(1, len(own) + 1) if after.text.startswith(own[-n:])]
             assert any(count(each) == after.overlap_tokens for each in repeated), "not the end of the chunk before"
+
+
+def hold_structure(text: str) -> None:
+    """Assert that the quick parse finds the blocks and headings of a plain one by markdown-it-py alone."""
+    quick = parse_structure(text, 0, (), plain_text=False)
+    tokens = PLAIN.parse(text)
+    last = text.count("\n") + 1
+    expected = [(KINDS[t.type], t.map[0], min(t.map[1], last), t.level) for t in tokens if t.map and t.type in KINDS]
+    found = [(b.kind, text.count("\n", 0, b.start), _lines(text[: b.end]), b.depth) for b in quick.blocks]
+    assert found == expected
+    headings = [
+        (int(t.tag[1]), tokens[n + 1].content) for n, t in enumerate(tokens) if t.type == "heading_open" and not t.level
+    ]
+    assert [(h.level, h.content.split()) for h in quick.headings] == [(n, text.split()) for n, text in headings]
+
+
+def _lines(text: str) -> int:
+    return len(text.removesuffix("\n").split("\n"))

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bookchunk_assets.corpus.settings import Settings
-from bookchunk_assets.markdown import structure
-from bookchunk_tests.laws import hold
+from bookchunk_tests.laws import hold, hold_structure
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 CHAPTERS = sorted(CORPUS.glob("*/*/*-ch*.md"))
@@ -28,12 +27,8 @@ def test_laws_over_the_sample(path: Path, target: int, overlap: int) -> None:
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_shortened_lines_have_the_same_structure(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = path.read_text("utf-8")
-    quick = structure.parse_structure(text, 0, (), plain_text=False)
-    monkeypatch.setattr(structure, "shorten", lambda text: text)
-    whole = structure.parse_structure(text, 0, (), plain_text=False)
-    assert (quick.blocks, quick.headings) == (whole.blocks, whole.headings)
+def test_the_quick_parse_of_the_sample_is_the_plain_one(path: Path) -> None:
+    hold_structure(path.read_text("utf-8"))
 
 
 WORDS = st.text("abcdefg éßกขค中文日本🎉👨‍👩‍👧\u0301\u200b`*_[]()!|<>#.?,;:'\"“” ", min_size=1, max_size=60)
@@ -77,13 +72,28 @@ def test_hard_laws_over_generated_markdown(text: str, sizes: tuple[int, int]) ->
     hold(f"---\ntitle: The Title\nchapter: 1\n---\n{text}".encode(), made)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=300, deadline=None, derandomize=True)
 @given(MARKDOWN)
-def test_shortened_generated_markdown_has_the_same_structure(text: str) -> None:
-    quick = structure.parse_structure(text, 0, (), plain_text=False)
-    tokens = structure.BLOCKS.parse(text)
-    blocks = [(structure.KINDS[t.type], t.level) for t in tokens if t.map and t.type in structure.KINDS]
-    assert [(block.kind, block.depth) for block in quick.blocks] == blocks
+def test_the_quick_parse_of_generated_markdown_is_the_plain_one(text: str) -> None:
+    hold_structure(text)
+
+
+LINE = st.builds(
+    "".join,
+    st.lists(
+        st.sampled_from(
+            [" ", "   ", "    ", "\t", "- ", "* ", "1. ", "12) ", "> ", "#", "# ", "=", "---", "***", "```", "~~~", "`", "|", "|-|",
+             "a", "B c", "1", "_e_", "**b**", "<!--", "-->", "<div>", "<pre>", "</pre>", "<a>", "[l]: /u", "[^1]: n", "[x]", ":", "\\", "\xa0"]
+        ),
+        max_size=4,
+    ),
+)  # fmt: skip
+
+
+@settings(max_examples=600, deadline=None, derandomize=True)
+@given(st.lists(LINE, max_size=14))
+def test_the_quick_parse_of_any_lines_is_the_plain_one(lines: list[str]) -> None:
+    hold_structure("\n".join(lines))
 
 
 @pytest.mark.parametrize(

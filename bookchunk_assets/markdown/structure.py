@@ -1,14 +1,17 @@
 """Block structure by markdown-it-py, fed only what can be structure.
 
-A line of prose says nothing to a block parser but that it is there, yet its every character costs: so each line's text
-is cut to its first letter before the parse, which keeps the line count and every construct that begins a line. A law
-over the corpus holds the shortened parse to the full one.
+What shows at sight is not parsed (``markdown.sight``). The rest is parsed stretch by stretch, each with a line of text
+after it: where that comes out as a paragraph of its own at the top level, the stretch has closed all that it opened;
+else all that follows is parsed with it. A line of prose says nothing to a block parser but that it is there, yet its
+every character costs: so its text is cut to its first letter before the parse, which keeps the line count and every
+construct that begins a line. A law over the corpus holds this parse to the plain one.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -19,6 +22,7 @@ from markdown_it.token import Token
 from mdit_py_plugins.footnote import footnote_plugin
 
 from bookchunk_assets.markdown.chapter import Block
+from bookchunk_assets.markdown.sight import Seen, at_sight, is_blank, next_start
 
 KINDS = {
     "fence": "code",
@@ -42,6 +46,7 @@ PROSE = re.compile(
 
 
 CODE_INDENT = 4  # columns
+AFTERWARDS = "\n\na"
 
 
 def _prose(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -108,20 +113,56 @@ def parse_structure(text: str, start: int, markers: tuple[tuple[int, int], ...],
     starts = list(accumulate((len(line) + 1 for line in lines), initial=start))
     offsets, kept = _without(markers, lines, starts) if markers else (starts, lines)
     env: dict[str, Any] = {}
-    tokens = (BLOCKS_OF_PLAIN_TEXT if plain_text else BLOCKS).parse(shorten("\n".join(kept)), env)
-    last = len(kept)
+    line_end = dict(zip(starts, [*starts[1:-1], len(text)], strict=False))
     blocks, headings = [], []
-    ends = [*starts[1:-1], len(text)]  # of each line in the source
-    line_end = dict(zip(starts, ends, strict=False))
+    for seen in _blocks(kept, BLOCKS_OF_PLAIN_TEXT if plain_text else BLOCKS, env):
+        span = offsets[seen.first], line_end[offsets[seen.after - 1]]
+        blocks.append(Block(seen.kind, *span, seen.depth))
+        if seen.kind == "heading" and seen.depth == 0:
+            headings.append(RawHeading(*span, seen.level, seen.content))
+    return Structure(tuple(blocks), tuple(headings), env)
+
+
+def _blocks(lines: list[str], parser: MarkdownIt, env: dict[str, Any]) -> Iterator[Seen]:
+    """The blocks of all lines, in pre-order."""
+    first = 0
+    while first < len(lines):
+        if is_blank(lines[first]):
+            first += 1
+        elif seen := at_sight(lines, first):
+            yield seen
+            first = seen.after
+        else:
+            after = next_start(lines, first)
+            found = _parsed(lines, first, after, parser, env)
+            if found is None:
+                after = len(lines)
+                found = _parsed(lines, first, after, parser, env) or []
+            yield from found
+            first = after
+
+
+def _parsed(lines: list[str], first: int, after: int, parser: MarkdownIt, env: dict[str, Any]) -> list[Seen] | None:
+    """The blocks of a stretch of lines; None where something is still open at its end, short of the last line."""
+    source = shorten("\n".join(lines[first:after]))
+    whole = after == len(lines)
+    tokens: list[Token] = []
+    parser.block.parse(source if whole else source + AFTERWARDS, parser, env, tokens)
+    if not whole:
+        closed = len(tokens) > 2 and tokens[-3].level == 0 and tokens[-3].map == [after - first + 1, after - first + 2]
+        if not closed:
+            return None
+        del tokens[-3:]
+    found = []
     for at, token in enumerate(tokens):
         if token.map is None or (kind := KINDS.get(token.type)) is None:
             continue
-        first, after = token.map[0], min(token.map[1], last)
-        span = (offsets[min(first, last - 1)], line_end[offsets[max(after, 1) - 1]])
-        blocks.append(Block(kind, *span, token.level))
-        if kind == "heading" and token.level == 0:
-            headings.append(RawHeading(*span, int(token.tag[1]), _content(token, tokens[at + 1], kept)))
-    return Structure(tuple(blocks), tuple(headings), env)
+        begin, end = first + token.map[0], min(first + token.map[1], after)
+        level, content = 0, ""
+        if kind == "heading":
+            level, content = int(token.tag[1]), _content(token, tokens[at + 1], lines[begin:end])
+        found.append(Seen(kind, begin, max(end, begin + 1), level, content, token.level))
+    return found
 
 
 def _without(markers: tuple[tuple[int, int], ...], lines: list[str], starts: list[int]) -> tuple[list[int], list[str]]:
@@ -143,7 +184,6 @@ def _without(markers: tuple[tuple[int, int], ...], lines: list[str], starts: lis
 
 def _content(opening: Token, inline: Token, lines: list[str]) -> str:
     """A heading's text; a setext heading's is read from its lines, which ``shorten`` may have cut."""
-    if opening.markup.startswith("#") or opening.map is None:
+    if opening.markup.startswith("#"):
         return inline.content
-    first, after = opening.map
-    return "\n".join(line.strip() for line in lines[first : after - 1])
+    return "\n".join(line.strip() for line in lines[:-1])
