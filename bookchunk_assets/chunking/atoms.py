@@ -95,21 +95,21 @@ class _Splitter:
 
     def tiles(self, start: int, end: int, indices: Sequence[int], depth: int) -> Iterator[_Tile]:
         """The blocks of one depth among ``indices``, and the text between them, as a tiling of ``[start, end)``."""
-        found: list[_Tile] = []
+        found: list[tuple[str, int, int, int | None]] = []
         at = start
         for n in indices:
             block = self.blocks[n]
             if block.depth != depth or block.start < at:
                 continue
             if self.text[at : block.start].strip(" \t\n>"):
-                found.append(_Tile("paragraph", at, block.start, block.start, None))
-            found.append(_Tile(block.kind, block.start, block.end, block.end, n))
+                found.append(("paragraph", at, block.start, None))
+            found.append((block.kind, block.start, block.end, n))
             at = block.end
         if self.text[at:end].strip(" \t\n>") or not found:
-            found.append(_Tile("paragraph", at, end, end, None))
-        starts = [start] + [tile.start for tile in found[1:]]
-        for tile, a, b in zip(found, starts, [*starts[1:], end], strict=True):
-            yield replace(tile, start=a, end=b)
+            found.append(("paragraph", at, end, None))
+        ends = [*(first for _, first, _, _ in found[1:]), end]
+        for (kind, _, stop, index), a, b in zip(found, [start, *ends], ends, strict=False):
+            yield _Tile(kind, a, stop, b, index)
 
     def children(self, tile: _Tile) -> list[_Tile]:
         """The tiles one level down in a list, item or quote."""

@@ -48,18 +48,20 @@ def terms(source: str, language: str) -> Iterator[str]:
     shorter ones, names before others; ties in the order of the text. It looks at the passage alone, so that an edit
     elsewhere in the chapter changes nothing here."""
     ignored = stop_words(language)
-    words = [word for word in WORD.findall(read_text(source)) if word not in ignored and len(word) <= LONGEST]
-    keys = [word.lower() for word in words]
-    written = dict(zip(keys, words, strict=True))
-    forms = set(words)
-    weighed = [
-        (n * min(len(key), FULL_WEIGHT) * (1 if key in forms else NAME), key) for key, n in Counter(keys).items()
-    ]
+    forms = Counter(WORD.findall(read_text(source)))
+    told_often: dict[str, int] = {}
+    written: dict[str, str] = {}
+    for word, n in forms.items():
+        if word not in ignored and len(word) <= LONGEST:
+            key = word.lower()
+            told_often[key] = told_often.get(key, 0) + n
+            written[key] = word
+    weighed = [(n * min(len(key), FULL_WEIGHT) * (1 if key in forms else NAME), key) for key, n in told_often.items()]
     weighed.sort(key=itemgetter(0), reverse=True)
     told: set[str] = set()
     for _, key in weighed:
         stem = key.removesuffix("s")
-        if stem in told or (not key.isascii() and SPACELESS.match(key) and keys.count(key) == 1):
+        if stem in told or (not key.isascii() and SPACELESS.match(key) and told_often[key] == 1):
             continue
         told.add(stem)
         yield key if key in forms else written[key]
