@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import regex
@@ -41,16 +42,16 @@ def contents_names(sections: Iterable[str], links: Sequence[str], title: str) ->
 
 
 def contents_text(title: str, names: Iterable[str], language: str, limit: int) -> str:
-    """The title, a blank line, and as many of the names as lines ``- name`` as fit ``limit`` cl100k tokens; empty
-    where none does. A title that takes more than half the room gives way to ``Contents``."""
+    """The title, a blank line, and the first of the names as lines ``- name``, as many as fit ``limit`` cl100k tokens;
+    empty where none does. A title that takes more than half the room gives way to ``Contents``; a name that does is
+    left out."""
     head = title if title and count(title) <= limit // 2 else HEADS.get(language.partition("-")[0].lower(), HEAD)
     text = f"{head}\n"
-    listed = 0
-    for line in _lines(names):
-        if listed < MOST and count(text + line) <= limit:
-            text += line
-            listed += 1
-    return text if listed else ""
+    for line in islice(_lines(names, limit // 2), MOST):
+        if count(text + line) > limit:
+            break
+        text += line
+    return text if len(text) > len(head) + 1 else ""
 
 
 def listed_names(text: str) -> tuple[str, ...]:
@@ -58,8 +59,8 @@ def listed_names(text: str) -> tuple[str, ...]:
     return tuple(line.removeprefix("- ") for line in text.split("\n")[2:])
 
 
-def _lines(names: Iterable[str]) -> Iterator[str]:
-    return (f"\n- {name}" for name in names)
+def _lines(names: Iterable[str], limit: int) -> Iterator[str]:
+    return (line for name in names if count(line := f"\n- {name}") <= limit)
 
 
 def _key(name: str) -> str:

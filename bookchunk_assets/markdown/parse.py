@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
@@ -9,7 +10,7 @@ from typing import Any
 
 import regex
 
-from bookchunk_assets.corpus.frontmatter import ChapterFrontmatter, split_front_matter
+from bookchunk_assets.corpus.frontmatter import ChapterFrontmatter, DocumentFrontmatter, split_front_matter
 from bookchunk_assets.corpus.slug import slugify
 from bookchunk_assets.corpus.text import decode
 from bookchunk_assets.markdown import comments, notes
@@ -174,15 +175,23 @@ def _note(
 
 
 def _facts(data: dict[str, Any], kind: str, path: PurePath, structure: Structure) -> ChapterFacts:
+    """What the front matter says, and for a document what its headings and file name do."""
+    number: int | None = None
+    front: DocumentFrontmatter
     if kind == "documents":
+        front = DocumentFrontmatter.model_validate(data)
         tops = [h for h in structure.headings if h.level == 1]
-        given = data.get("title") or (plain_title(tops[0].content, structure.env) if len(tops) == 1 else "")
-        return ChapterFacts(None, slugify(path.stem), " ".join(str(given).split()) or path.stem)
-    front = ChapterFrontmatter.model_validate(data)
-    title = " ".join(front.title.split())
+        given = " ".join((front.title or "").split())
+        named = unicodedata.normalize("NFC", " ".join(path.stem.split()))
+        title = given or (len(tops) == 1 and plain_title(tops[0].content, structure.env)) or named
+        slug = slugify(path.stem)
+    else:
+        front = chapter = ChapterFrontmatter.model_validate(data)
+        title = " ".join(chapter.title.split())
+        number, slug = chapter.chapter, chapter.slug or slugify(title)
     return ChapterFacts(
-        front.chapter,
-        front.slug or slugify(title),
+        number,
+        slug,
         title,
         front.language,
         bool(front.is_preview),
