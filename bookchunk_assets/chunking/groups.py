@@ -145,18 +145,22 @@ def _end_of_text(text: str, section: _Section, heads: list[Heading]) -> int:
 
 
 def _by_questions(parsed: ParsedChapter, found: Sequence[Question]) -> Iterator[_Section]:
-    """A section from each question to the next, and one before the first, unless nothing but a heading stands there."""
-    title = parsed.facts.title
+    """A section from each question to the next, and one before the first where text stands there. A heading that ends
+    one opens the next one's text; at the file's end it is in none."""
+    title, text = parsed.facts.title, parsed.text
     anchors = Anchors(heading.anchor for heading in parsed.headings)
-    starts = [question.start for question in found]
-    heads = [heading for heading in parsed.headings if heading.start < starts[0]]
-    if _end_of_text(parsed.text, _Section(0, starts[0], (title,), ""), heads):
-        opening = parsed.headings[0].anchor if parsed.headings else anchors.take(slugify(title))
-        yield _Section(0, starts[0], (title,), opening)
-    else:
-        starts[0] = 0
+    bounds = [*(question.start for question in found), len(text)]
+    for heading in parsed.headings:
+        n = bisect_left(bounds, heading.end)
+        if not text[heading.end : bounds[n]].strip():
+            bounds[n] = heading.start
     above = () if parsed.kind == "documents" else (title,)
-    for question, start, end in zip(found, starts, [*starts[1:], len(parsed.text)], strict=True):
+    if text[: bounds[0]].strip():
+        inside = [heading.anchor for heading in parsed.headings if heading.start < bounds[0]]
+        yield _Section(0, bounds[0], (title,), inside[0] if inside else anchors.take(slugify(title)))
+    else:
+        bounds[0] = 0
+    for question, start, end in zip(found, bounds, bounds[1:], strict=False):
         yield _Section(start, end, (*above, *question.path), anchors.take(question.anchor))
 
 
