@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from operator import itemgetter
 
 import regex
 
+from bookchunk_assets.chunking import thai
 from bookchunk_assets.context.plain import read_text
 
 # White space, punctuation and symbols are in no word, and hiragana is what stands between Japanese ones. Said this way
@@ -18,7 +20,9 @@ from bookchunk_assets.context.plain import read_text
 OUTSIDE = r"\s\x00-/:-@\[-`{-\xbf،؛؟।\u2000-\u2bff\u3000-\u309f\uff00-\uff20\U0001f000-\U0001faff"
 # ``sacred-secular``, ``set_up``, ``utf8``, not the stump of ``didn't``; two Chinese characters are a word.
 WORD = re.compile(rf"[^\d{OUTSIDE}][^{OUTSIDE}]{{2,}}+(?:[-_][^{OUTSIDE}]++)*+(?!['’]t\b)|[\u4e00-\u9fff]{{2}}")
-SPACELESS = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+UNPARTED = regex.compile(r"[\p{Lao}\p{Khmer}\p{Myanmar}]")
+RUNS = re.compile(rf"[{thai.LETTERS}]+|[^{thai.LETTERS}]{{3,}}")
+THAI_WORD = re.compile(r"(?=.*[ก-ฮ])[^ฯๆ]{3,}")
 LONGEST = 24  # letters; longer "words" are phrases of a script without spaces, or no words at all
 FULL_WEIGHT = 8  # letters
 NAME = 1.5  # a word never written in lower case
@@ -48,18 +52,30 @@ def terms(source: str, language: str) -> Iterator[str]:
     shorter ones, names before others; ties in the order of the text. It looks at the passage alone, so that an edit
     elsewhere in the chapter changes nothing here."""
     ignored = stop_words(language)
-    words = [word for word in WORD.findall(read_text(source)) if word not in ignored and len(word) <= LONGEST]
+    found = chain.from_iterable(map(_apart, WORD.findall(read_text(source))))
+    words = [word for word in found if word not in ignored and len(word) <= LONGEST]
     keys = [word.lower() for word in words]
     written = dict(zip(keys, words, strict=True))
-    forms = set(words)
-    weighed = [
-        (n * min(len(key), FULL_WEIGHT) * (1 if key in forms else NAME), key) for key, n in Counter(keys).items()
-    ]
+    forms, times = set(words), Counter(keys)
+    weighed = [(n * min(len(key), FULL_WEIGHT) * (1 if key in forms else NAME), key) for key, n in times.items()]
     weighed.sort(key=itemgetter(0), reverse=True)
     told: set[str] = set()
     for _, key in weighed:
         stem = key.removesuffix("s")
-        if stem in told or (not key.isascii() and SPACELESS.match(key) and keys.count(key) == 1):
+        if stem in told or (not key.isascii() and UNPARTED.match(key) and times[key] == 1):
             continue
         told.add(stem)
         yield key if key in forms else written[key]
+
+
+def _apart(word: str) -> Iterator[str]:
+    """A word, or the words of a Thai phrase that are no stop words."""
+    if word.isascii() or not thai.RUN.search(word):
+        yield word
+        return
+    ignored = thai.stop_words()
+    for run in RUNS.findall(word):
+        if not thai.RUN.match(run):
+            yield run
+            continue
+        yield from (each for each in thai.words(run) if each not in ignored and THAI_WORD.fullmatch(each))
