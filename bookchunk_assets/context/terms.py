@@ -33,6 +33,15 @@ MORE_STOP_WORDS = """
     thou thus thy unto upon want way went yes
 """
 
+# And pythainlp's list these.
+MORE_THAI_STOP_WORDS = frozenset(
+    """
+    กรุณา กลับมา กลายเป็น การแสดง กำหนดให้ ค่าที่ จำเป็นต้อง ดังนั้น ดังนี้ เดิม ต้องการ ต่อไป ตัวอย่าง ตามปกติ ตามลำดับ ทางการ ทำการ ทำได้
+    ทำให้เกิด ที่จะ แทน ในกรณีที่ บางอย่าง เบื้องต้น ประกอบด้วย เป็นหลัก เพิ่มเติม มากขึ้น มาจาก มีค่า มีปัญหา ไม่ต้อง ยกตัวอย่าง ยังมี ร่วมกับ เสมอ
+    หมายถึง หมายเหตุ เหมือน เหมือนกับ ออกจาก ออกมา อย่างใดอย่างหนึ่ง อีกครั้ง ใช้ได้ โดยส่วนมาก เข้ามา
+""".split()
+)
+
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
@@ -45,6 +54,12 @@ def stop_words(language: str) -> frozenset[str]:
         except ModuleNotFoundError:
             continue
     return frozenset(found | {word.capitalize() for word in found})
+
+
+@cache
+def thai_stop_words() -> frozenset[str]:
+    """pythainlp's stop words, and more."""
+    return thai.stop_words() | MORE_THAI_STOP_WORDS
 
 
 def terms(source: str, language: str) -> Iterator[str]:
@@ -73,9 +88,9 @@ def _apart(word: str) -> Iterator[str]:
     if word.isascii() or not thai.RUN.search(word):
         yield word
         return
-    ignored = thai.stop_words()
+    ignored = thai_stop_words()
     for run in RUNS.findall(word):
-        if not thai.RUN.match(run):
+        if thai.RUN.match(run):
+            yield from (each for each in thai.words(run) if each not in ignored and THAI_WORD.fullmatch(each))
+        else:
             yield run
-            continue
-        yield from (each for each in thai.words(run) if each not in ignored and THAI_WORD.fullmatch(each))
