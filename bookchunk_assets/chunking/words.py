@@ -17,7 +17,8 @@ from budoux import Parser, parser
 
 from bookchunk_assets.chunking import thai
 
-GRAPHEME = regex.compile(r"\X")
+# Flags are said first: \X counts back to the first of a row of them, so that a row takes quadratic time.
+GRAPHEME = regex.compile(r"\p{Regional_Indicator}{2}[\p{Grapheme_Extend}\p{Emoji_Modifier}\p{Mc}\u200d]*+|\X")
 KANA = r"\p{Hiragana}\p{Katakana}\u30fc"
 SPACELESS = rf"{thai.LETTERS}\p{{Han}}{KANA}\p{{Lao}}\p{{Khmer}}\p{{Myanmar}}\p{{Tibetan}}"
 NO_SPACES = regex.compile(f"[{SPACELESS}]")
