@@ -35,9 +35,9 @@ PLACE = re.compile(
       (?<![`\\]) (?P<ticks>`{{1,3}}) (?!`) .*? (?<!`) (?P=ticks) (?!`)
     | \[[^\[\]]*+\] (?: \( (?: [^()] | \([^()]*+\) )*+ \) | \[(?!\^) [^\[\]]*+ \] )
     | < [A-Za-z/!] [^<>]*+ >
-    | (?<=[{thai.LETTERS}]) (?P<thai> [^\S\n]*+ \n [\s>]*+ | \s++ ) (?=[{thai.LETTERS}])
+    | (?<=[{thai.LETTERS}]) (?P<thai> {thai.GAP} ) (?=[{thai.LETTERS}])
     | (?P<mark> (?: (?<=\s) \.(?:[ ]\.){{2,}}+ | [{MARKS}] ) [{MARKS}{re.escape(CLOSING)}]*+ {NOTES} )
-      (?P<gap> [^\S\n]*+ \n [\s>]*+ | \s++ )?+
+      (?P<gap> {thai.GAP} )?+
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -52,9 +52,10 @@ NEXT = re.compile(
     re.VERBOSE,
 )
 BEFORE = 80  # characters before a place that decide about it
-LAST_WORD = re.compile(r"(?:\d+|(?:[^\W\d_]|\.(?=[^\W\d_])|°)+)\Z")
+SIGNS = r"\u0900-\u0dff\u0e80-\u109f\u1780-\u17ff"  # scripts whose vowel signs are no letters to ``re``
+LAST_WORD = re.compile(rf"(?:\d+|(?:[^\W\d_]|[{SIGNS}]|\.(?=[^\W\d_])|°)+)\Z")
 LABEL = re.compile(r"[\W_]*(?:\d{1,3}|[a-z]|[ivx]+|[A-Z]{1,12})[\W_]*")
-DOTTED = re.compile(r"[^\W\d_]|(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,3}")
+DOTTED = re.compile(rf"[^\W\d_](?:(?!\w)[{SIGNS}])*|(?:[^\W\d_]{{1,2}}\.)+[^\W\d_]{{1,3}}")
 ROMAN = re.compile(r"[IVXLC]+")
 SHORT_NUMBER = re.compile(r"\d{1,3}|[ivxlc]+", re.IGNORECASE)
 OMISSION = re.compile(r"(?:\A|[^\s.])\s+\. \. \.\Z")

@@ -23,7 +23,8 @@ if "PYTHAINLP_READ_MODE" not in os.environ:
 
 LETTERS = r"\u0e00-\u0e7f"
 RUN = re.compile(rf"[{LETTERS}]+")
-TOKEN = re.compile(rf"(?P<run>[{LETTERS}]+)|(?P<space>\s+)|[-a-zA-Z]+|\d+(?:[,.]\d+)*|[^{LETTERS}\s]+")
+GAP = r"[^\S\n]*+\n[\s>]*+|\s++"  # between two words; quote marks are no more than the line that they start
+TOKEN = re.compile(rf"(?P<run>[{LETTERS}]+)|(?P<space>{GAP})|[-a-zA-Z]+|\d+(?:[,.]\d+)*|[^{LETTERS}\s]+")
 LONGEST_RUN = 1000  # letters without a space that are looked at together
 KEPT = 1 << 14  # runs whose words are remembered: a run is asked for by overlap, sentences and terms
 
@@ -69,7 +70,7 @@ def sentence_spaces(text: str) -> Iterator[int]:
         else:
             if match.lastgroup == "space":
                 spaces.append((len(tokens), match.start()))
-            tokens.append(match[0])
+            tokens.append(match[0] if match.lastgroup is None else " ")
         at = match.end()
     tokens += ["xxpad"] * NEAR
     tagger, threshold = _model()

@@ -1,8 +1,8 @@
 """Where words start, in any script: after white space, and inside the runs of scripts that write none.
 
 Thai words are pythainlp's, Chinese and Japanese phrases those of BudouX, whose small models come with it. For Lao,
-Khmer, Burmese and Tibetan there is what the text itself tells: zero-width spaces and syllable marks, else every
-grapheme cluster.
+Khmer, Burmese and Tibetan there is what the text itself tells: zero-width spaces and syllable marks, else its
+syllables, as far as they show.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ RUN = regex.compile(
 )
 HAS_KANA = regex.compile(f"[{KANA}]")
 WORD = re.compile(r"\S+")
-BEGINS = regex.compile(r"[\p{L}\p{N}--ำຳ]", regex.VERSION1)
-SYLLABLE_ENDS = "\u200b་"
+BEGINS = regex.compile(r"[\p{L}\p{N}--ะาำๅๆฯະາຳຽໆຯ]", regex.VERSION1)
+MARKED_ENDS = re.compile("[^\u200b་]*[\u200b་]+|[^\u200b་]+")
+# A cluster with the Lao vowels around it, the consonants stacked under it, and those that close a Burmese syllable.
+SYLLABLE = regex.compile(r"[ເແໂໃໄ]*\X(?:(?<=[\u1039\u17d2])\X|[\u1000-\u1021]\u1037?\u103a[\u1037\u1038]*|[ະາຳຽໆຯ])*+")
 LOOK_BACK = 200  # characters before a stretch that its first words are told by
 LONGEST_RUN = 1000  # characters that BudouX is given at once
 
@@ -40,15 +42,12 @@ def word_starts(text: str, start: int, end: int) -> list[int]:
     spaced = [match.start() for match in WORD.finditer(text, start, end)]
     if spaced and spaced[0] == start and start and not text[start - 1].isspace():
         del spaced[0]
-    if text.isascii() or not NO_SPACES.search(text, start, end):
+    if text.isascii() or not NO_SPACES.search(text, max(0, start - 1), end):
         return spaced
-    inside = (
-        at
-        for run in RUN.finditer(text, max(0, start - LOOK_BACK), end)
-        for at in _starts(run)
-        if start <= at < end and BEGINS.match(text, at)
-    )
-    return sorted({*spaced, *inside})
+    before = max(0, start - LOOK_BACK)
+    clusters = {cluster.start() for cluster in GRAPHEME.finditer(text, before, end)}
+    inside = {at for run in RUN.finditer(text, before, end) for at in _starts(run) if at >= start}
+    return sorted({*spaced, *(at for at in inside & clusters if BEGINS.match(text, at))})
 
 
 def _starts(run: regex.Match[str]) -> Iterator[int]:
@@ -78,6 +77,5 @@ def _parsers() -> tuple[Parser, Parser, Parser]:
 
 
 def _syllables(run: str) -> list[str]:
-    if any(mark in run for mark in SYLLABLE_ENDS):
-        return re.findall(f"[^{SYLLABLE_ENDS}]*[{SYLLABLE_ENDS}]+|[^{SYLLABLE_ENDS}]+", run)
-    return GRAPHEME.findall(run)
+    marked = MARKED_ENDS.findall(run)
+    return marked if len(marked) > 1 else SYLLABLE.findall(run)
