@@ -16,7 +16,7 @@ from bookchunk_assets.chunking.tokens import count
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.markdown.chapter import Note, page_in_force, source_offset
 
-RULES = "1"
+RULES = "2"
 
 
 def chunk_groups(groups: Sequence[Group], settings: Settings) -> tuple[Chunk, ...]:

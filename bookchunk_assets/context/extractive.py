@@ -31,7 +31,7 @@ SENTENCE = 38
 TERMS = 24
 JOINTS = 12  # of the prefix's own words between these
 ONE_MORE = 24  # for a name that is added to a short prefix
-NAME_SIZES = (PLACE, 40, 24, 12, 6)  # of a title, tried in turn until the place fits
+NAME_SIZES = (PLACE, 40, 32, 24, 20, 16, 12, 9, 6)  # of a title, tried in turn until the place fits
 
 MOST_TERMS = 8
 MOST_NAMES = 6
@@ -60,6 +60,7 @@ SENTENCE_END = re.compile(
     r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)]))\s+(?=[^\W_a-z]|[\"'“‘(\[])"
     r"(?<!\b[A-Z]\.\s)(?<!\b(?:Mr|Dr|St|cf|vv|pp|No)\.\s)(?<!\b(?:Mrs|Rev|Gen|Psa|Rom|vol)\.\s)|(?<=[。！？])"
 )
+THAI_GOES_ON = re.compile(r"\s*(?:และ|หรือ|แต่|ซึ่ง|โดย|เพราะ|เพื่อ|ที่|จึง|ก็|แล้ว)")
 NEXT_START = re.compile(rf"{SENTENCE_END.pattern}|{PARAGRAPH_END.pattern}|\n(?=[ \t]*[-*+>|\d])")
 
 
@@ -203,8 +204,9 @@ def _thai_sentences(text: str) -> Iterator[str]:
     """The Thai sentences of a text that no mark divides; a text of another script as it is."""
     start = 0
     for end in thai.sentence_spaces(text) if thai.RUN.search(text) else ():
-        yield text[start:end]
-        start = end
+        if not THAI_GOES_ON.match(text, end):
+            yield text[start:end]
+            start = end
     yield text[start:]
 
 
