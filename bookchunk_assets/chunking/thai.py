@@ -28,9 +28,12 @@ TOKEN = re.compile(rf"(?P<run>[{LETTERS}]+)|(?P<space>{GAP})|[-a-zA-Z]+|\d+(?:[,
 LONGEST_RUN = 1000  # letters without a space that are looked at together
 KEPT = 1 << 14  # runs whose words are remembered: a run is asked for by overlap, sentences and terms
 
-# crfcut's features of a token: the n-grams of the tokens up to two before and after it. Slices of those five.
+# crfcut's features of a token: the n-grams of the five from two before it to two after it. Name, and slice of the five.
 NEAR = 2
-GRAMS = tuple((a, a + n) for n in (1, 2, 3) for a in range(6 - n))
+GRAMS = {
+    kind: [(f"{kind}_{n}_{a - NEAR}_{a + n - NEAR}=", a, a + n) for n in (1, 2, 3) for a in range(2 * NEAR + 2 - n)]
+    for kind in ("word", "ender", "starter")
+}
 
 
 class _Tagger(Protocol):
@@ -82,16 +85,25 @@ def sentence_spaces(text: str) -> Iterator[int]:
 
 
 def features(near: Sequence[str]) -> list[str]:
-    """crfcut's features of the third of five tokens."""
+    """crfcut's features of the third of five tokens, in an order of their own."""
     crfcut = _crfcut()
-    kinds = (
-        ("word", near),
-        ("ender", ["ender" if token in crfcut._ENDERS else "normal" for token in near]),
-        ("starter", ["starter" if token in crfcut._STARTERS else "normal" for token in near]),
-    )
-    return ["bias"] + [
-        f"{kind}_{b - a}_{a - NEAR}_{b - NEAR}={'|'.join(tokens[a:b])}" for a, b in GRAMS for kind, tokens in kinds
-    ]
+    enders = _ender_grams(*(token in crfcut._ENDERS for token in near))
+    starters = _starter_grams(*(token in crfcut._STARTERS for token in near))
+    return ["bias", *_grams("word", near), *enders, *starters]
+
+
+def _grams(kind: str, near: Sequence[str]) -> list[str]:
+    return [name + "|".join(near[a:b]) for name, a, b in GRAMS[kind]]
+
+
+@cache
+def _ender_grams(*ends: bool) -> list[str]:
+    return _grams("ender", ["ender" if end else "normal" for end in ends])
+
+
+@cache
+def _starter_grams(*starts: bool) -> list[str]:
+    return _grams("starter", ["starter" if start else "normal" for start in starts])
 
 
 @cache

@@ -38,6 +38,7 @@ MOST_NAMES = 6
 MOST_AUTHORS = 3
 MOST_LINES = 80  # of a listing
 READ = 600  # characters in which a sentence is looked for
+READ_THAI = 300  # where a sentence has as many words in half the characters
 TELLING = 5  # words
 TELLING_LENGTH = 20  # characters, where no spaces are
 CURT = 80  # characters; a sentence that is cut sooner, since its script costs more tokens, takes what room is left
@@ -184,7 +185,8 @@ def _listing(language: str, code: str, words: Wording) -> str:
 
 def _sentence(own: str, named: Sequence[str], headings: Sequence[str], words: Wording) -> str:
     """The sentence near the start that has most of the passage's terms, the first of equals; else all of the start."""
-    head = NEXT_FENCE.split(own[:READ], maxsplit=1)[0]
+    read = READ_THAI if thai.RUN.search(own, 0, READ_THAI) else READ
+    head = NEXT_FENCE.split(own[:read], maxsplit=1)[0]
     sentences = [
         sentence
         for paragraph in PARAGRAPH_END.split(plain_text(head))
@@ -203,7 +205,7 @@ def _sentence(own: str, named: Sequence[str], headings: Sequence[str], words: Wo
 def _thai_sentences(text: str) -> Iterator[str]:
     """The Thai sentences of a text that no mark divides; a text of another script as it is."""
     start = 0
-    for end in thai.sentence_spaces(text) if thai.RUN.search(text) else ():
+    for end in thai.sentence_spaces(text) if len(text) > CURT and thai.RUN.search(text) else ():
         if not THAI_GOES_ON.match(text, end):
             yield text[start:end]
             start = end
