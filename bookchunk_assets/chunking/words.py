@@ -28,10 +28,7 @@ RUN = regex.compile(
 )
 HAS_KANA = regex.compile(f"[{KANA}]")
 WORD = re.compile(r"\S+")
-# What may stand first in a word; the lookbehind is for those that join the letter before.
-BEGINS = regex.compile(
-    r"(?<![\p{ccc=9}\p{Grapheme_Cluster_Break=Prepend}\u200d])[\p{L}\p{N}--ะาำๅๆฯະາຳຽໆຯ]", regex.VERSION1
-)
+BEGINS = regex.compile(r"[\p{L}\p{N}--ะาำๅๆฯະາຳຽໆຯ]", regex.VERSION1)
 MARKED_ENDS = re.compile("[^\u200b་]*[\u200b་]+|[^\u200b་]+")
 # A cluster with the Lao vowels around it, the consonants stacked under it, and those that close a Burmese syllable.
 SYLLABLE = regex.compile(r"[ເແໂໃໄ]*\X(?:(?<=[\u1039\u17d2])\X|[\u1000-\u1021]\u1037?\u103a[\u1037\u1038]*|[ະາຳຽໆຯ])*+")
@@ -45,10 +42,12 @@ def word_starts(text: str, start: int, end: int) -> list[int]:
     spaced = [match.start() for match in WORD.finditer(text, start, end)]
     if spaced and spaced[0] == start and start and not text[start - 1].isspace():
         del spaced[0]
-    if text.isascii() or not NO_SPACES.search(text, max(0, start - 1), end):
+    if text.isascii() or not RUN.search(text, max(0, start - 1), end):
         return spaced
-    inside = (at for run in RUN.finditer(text, max(0, start - LOOK_BACK), end) for at in _starts(run))
-    return sorted({*spaced, *(at for at in inside if start <= at < end and BEGINS.match(text, at))})
+    before = max(0, start - LOOK_BACK)
+    clusters = {cluster.start() for cluster in GRAPHEME.finditer(text, before, end)}
+    inside = {at for run in RUN.finditer(text, before, end) for at in _starts(run) if at >= start}
+    return sorted({*spaced, *(at for at in inside & clusters if BEGINS.match(text, at))})
 
 
 def _starts(run: regex.Match[str]) -> Iterator[int]:
