@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -12,14 +13,23 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bookchunk_assets.cli.app import Status, print_json, told
 from bookchunk_assets.cli.instance import open_instance
-from bookchunk_assets.cli.work import Order, chunk
+from bookchunk_assets.cli.work import Order, Purse, chunk
 from bookchunk_assets.corpus.faults import Fault, Refused
 from bookchunk_assets.corpus.settings import Choice
 from bookchunk_assets.corpus.targets import find_books
 from bookchunk_assets.orchestration.runs import StageFailed
-from bookchunk_assets.outputs.report import Report, not_made, render
+from bookchunk_assets.outputs.report import Report, not_made, render, with_spend
 
 Advance = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Paying:
+    """How models that cost money are asked."""
+
+    batch: bool = False
+    refresh: bool = False
+    max_cost: float | None = None
 
 
 def chunk_books(
@@ -30,6 +40,7 @@ def chunk_books(
     out: Path | None,
     as_json: bool,
     quiet: bool,
+    paying: Paying,
 ) -> int:
     """Chunk the books, print their reports, and return the highest exit status."""
     try:
@@ -41,10 +52,12 @@ def chunk_books(
     instance = open_instance()
     reports: list[Report] = []
     highest = Status.PASS
+    purse = Purse(paying.max_cost)
+    options = {"batch": paying.batch, "refresh": paying.refresh}
     for place in places:
         slug = place.folder.resolve().name
         with progress(slug, quiet) as advance:
-            order = Order(asked, changed_only, out, tell, advance)
+            order = Order(asked, changed_only, out, tell, options, purse, advance)
             try:
                 report = chunk(instance, place, order)
             except Refused as refused:
@@ -54,6 +67,8 @@ def chunk_books(
                 why = str(failed) if isinstance(failed, StageFailed) else told(failed)
                 tell(f"{slug}: {why}\nwhat was made is kept; run the same command again")
                 report = not_made(slug, Status.FAILED, failed)
+                if isinstance(failed, StageFailed):
+                    report = with_spend(report, failed.spent.spend, failed.spent.generated)
         reports.append(report)
         highest = max(highest, report.status)
         if not as_json and report.status in (Status.PASS, Status.FAIL):

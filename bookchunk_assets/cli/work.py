@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 
@@ -18,18 +19,35 @@ from bookchunk_assets.corpus.settings import Choice, size_problem
 from bookchunk_assets.corpus.targets import Place
 from bookchunk_assets.definitions import defs
 from bookchunk_assets.orchestration.bindings import Binding, bind, keep, load_binding
-from bookchunk_assets.orchestration.home import home_of, store_of
+from bookchunk_assets.orchestration.claude import context_config
+from bookchunk_assets.orchestration.home import home_of, lend, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS
+from bookchunk_assets.orchestration.provenance import made_since, newest_event
 from bookchunk_assets.orchestration.reconcile import Reconciled, observe_book, reconcile
-from bookchunk_assets.orchestration.runs import run_stage
+from bookchunk_assets.orchestration.runs import StageFailed, run_stage
+from bookchunk_assets.orchestration.spending import Spent, spent_by
 from bookchunk_assets.orchestration.staleness import stale
 from bookchunk_assets.outputs.files import OutputPaths, write_whole
 from bookchunk_assets.outputs.publish import publish, unchanged
-from bookchunk_assets.outputs.report import Report
+from bookchunk_assets.outputs.report import Report, with_spend
 
 Tell = Callable[[str], None]
+PAID_STAGE = "context_prefixes"
 BATCH = 100  # chapters a run: what a killed command or a watcher of its progress waits for at most
+
+
+@dataclass(slots=True)
+class Purse:
+    """What a command may spend over all its books, in dollars (None: as much as it takes), and what it has spent."""
+
+    most: float | None = None
+    spent: Spent = field(default_factory=Spent)
+
+    @property
+    def left(self) -> float | None:
+        """What may still be spent."""
+        return None if self.most is None else max(self.most - (self.spent.dollars or 0.0), 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +58,8 @@ class Order:
     changed_only: bool
     out: Path | None
     tell: Tell
+    context: Mapping[str, Any] = field(default_factory=dict)
+    purse: Purse = field(default_factory=lambda: Purse())
     advance: Callable[[str, int, int], None] = field(default=lambda stage, done, total: None)
 
 
@@ -55,32 +75,33 @@ def chunk(instance: dg.DagsterInstance, place: Place, order: Order) -> Report:
     """Chunk one book. Raises ``Refused`` before anything is written, and ``StageFailed`` where a run failed. ``--out``
     works on an instance of its own, so that its settings touch nothing that the book's own files are made from."""
     slug = place.folder.resolve().name
-    if order.out is None:
-        return _chunk(instance, slug, place, order, OutputPaths.of_book(place.folder))
-    with tempfile.TemporaryDirectory() as home, dg.DagsterInstance.ephemeral(home) as aside:
-        if known := load_binding(instance, slug):
-            keep(aside, slug, known)
-        return _chunk(aside, slug, place, order, OutputPaths.beside(order.out))
+    with book_lock(home_of(instance), slug, lambda: order.tell(f"{slug}: another process works on it; waiting")):
+        if order.out is None:
+            return _chunk(instance, slug, place, order, OutputPaths.of_book(place.folder))
+        with tempfile.TemporaryDirectory() as home, dg.DagsterInstance.ephemeral(home) as aside:
+            lend(instance, aside)
+            if known := load_binding(instance, slug):
+                keep(aside, slug, known)
+            return _chunk(aside, slug, place, order, OutputPaths.beside(order.out))
 
 
 def _chunk(instance: dg.DagsterInstance, slug: str, place: Place, order: Order, paths: OutputPaths) -> Report:
-    with book_lock(home_of(instance), slug, lambda: order.tell(f"{slug}: another process works on it; waiting")):
-        found, book = checked(place)
-        before = load_binding(instance, slug)
-        _refuse_sizes(book, before, order.asked)
-        binding = bind(instance, book, place.root, order.asked)
-        settings = binding.settings(book.manifest, book.manifest_version)
-        if before and order.asked == Choice() and before.settings(book.manifest, book.manifest_version) != settings:
-            order.tell(f"{slug}: back to the manifest's settings")
-        reconciled = reconcile(instance, book, settings)
-        seconds = _run_stages(instance, reconciled, order)
-        observe_book(instance, reconciled)
-        started = time.perf_counter()
-        report = _publish(instance, found, reconciled, paths, order)
-        seconds["chunks_jsonl"] = round(time.perf_counter() - started, 3)
-        report = replace(report, output=str(paths.chunks), seconds=seconds)
-        write_whole(paths.report, [report.to_json()])
-        return report
+    found, book = checked(place)
+    before = load_binding(instance, slug)
+    _refuse_sizes(book, before, order.asked)
+    binding = bind(instance, book, place.root, order.asked)
+    settings = binding.settings(book.manifest, book.manifest_version)
+    if before and order.asked == Choice() and before.settings(book.manifest, book.manifest_version) != settings:
+        order.tell(f"{slug}: back to the manifest's settings")
+    reconciled = reconcile(instance, book, settings)
+    seconds, spent = _run_stages(instance, reconciled, order)
+    observe_book(instance, reconciled)
+    started = time.perf_counter()
+    report = _publish(instance, found, reconciled, paths, order, spent)
+    seconds["chunks_jsonl"] = round(time.perf_counter() - started, 3)
+    report = replace(report, output=str(paths.chunks), seconds=seconds)
+    write_whole(paths.report, [report.to_json()])
+    return report
 
 
 def _refuse_sizes(book: Book, known: Binding | None, asked: Choice) -> None:
@@ -89,31 +110,73 @@ def _refuse_sizes(book: Book, known: Binding | None, asked: Choice) -> None:
     manifest = str(book.folder / f"{book.manifest.slug}-book.json")
     if problem := size_problem(settings):
         raise Refused([Fault(manifest, 1, problem)])
-    if settings.context != "extractive" or settings.embedding != "none":
-        told = (
-            f"context {settings.context}, embedding {settings.embedding}: this version makes extractive and none only"
-        )
-        raise Refused([Fault(manifest, 1, told)])
+    if settings.embedding != "none":
+        raise Refused([Fault(manifest, 1, f"embedding {settings.embedding}: this version makes none")])
 
 
-def _run_stages(instance: dg.DagsterInstance, found: Reconciled, order: Order) -> dict[str, float]:
+def _run_stages(instance: dg.DagsterInstance, found: Reconciled, order: Order) -> tuple[dict[str, float], Spent]:
     """Run each stage where it is stale, one stage after the other, so that an output that comes out the same stops the
-    wave; the seconds that each took."""
+    wave; the seconds that each took, and what was spent."""
     store, seconds = store_of(instance), {}
+    paying = _Paying(instance, order.purse, order.context)
     for recipe in RECIPES:
         name = recipe.name
         started = time.perf_counter()
-        todo = list(stale(instance, store, recipe, found.partitions)) if order.changed_only else list(found.partitions)
+        config = paying.config if name == PAID_STAGE else dict
+        everything = not order.changed_only or (name == PAID_STAGE and order.context.get("refresh"))
+        todo = list(found.partitions) if everything else list(stale(instance, store, recipe, found.partitions))
+        failed: list[StageFailed] = []
         for at in range(0, len(todo), BATCH):
             order.advance(name, at, len(todo))
-            run_stage(instance, defs, name, todo[at : at + BATCH], CHAPTERS)
+            try:
+                run_stage(instance, defs, name, todo[at : at + BATCH], CHAPTERS, config)
+            except StageFailed as failure:
+                failed.append(failure)
+                paying.lost(failure)
+        paying.settle()
+        if failed:
+            failure = StageFailed.of(failed)
+            failure.spent = paying.spent
+            raise failure
         order.advance(name, len(todo), len(todo))
         seconds[name] = round(time.perf_counter() - started, 3)
-    return seconds
+    return seconds, paying.spent
+
+
+class _Paying:
+    """What a book's runs spend of a command's purse."""
+
+    def __init__(self, instance: dg.DagsterInstance, purse: Purse, options: Mapping[str, Any]) -> None:
+        self._instance, self._purse, self._options = instance, purse, options
+        self._seen = newest_event(instance, PAID_STAGE)
+        self.spent = Spent()
+
+    def config(self) -> Mapping[str, Any]:
+        """The configuration of the next run: what is left may be spent."""
+        self.settle()
+        return context_config({**self._options, "max_cost": self._purse.left})
+
+    def settle(self) -> None:
+        """Take note of what was made since the last time."""
+        seen, self._seen = self._seen, newest_event(self._instance, PAID_STAGE)
+        self._note(spent_by(told for _, told in made_since(self._instance, PAID_STAGE, seen)))
+
+    def lost(self, failure: StageFailed) -> None:
+        """Take note of what chapters that failed had cost."""
+        self._note(spent_by(failure.told.values()))
+
+    def _note(self, spent: Spent) -> None:
+        self.spent += spent
+        self._purse.spent += spent
 
 
 def _publish(
-    instance: dg.DagsterInstance, found: Survey, reconciled: Reconciled, paths: OutputPaths, order: Order
+    instance: dg.DagsterInstance,
+    found: Survey,
+    reconciled: Reconciled,
+    paths: OutputPaths,
+    order: Order,
+    spent: Spent,
 ) -> Report:
     """Write the book's files: the asset does where its record or the files themselves ask for it; ``--out`` writes
     beside, and leaves the book's own files and record alone."""
@@ -121,12 +184,13 @@ def _publish(
     book = book_assets.sound(found)
     if order.out is not None:
         published = publish(paths, settings, book_assets.finished_chapters(store_of(instance), book))
-        return book_assets.reported(found, book, settings, paths, published)
+        return book_assets.reported(found, book, settings, paths, published, spent)
     why = stale(instance, None, book_assets.RECIPE, [slug]).get(slug) or book_assets.damaged(instance, slug, paths)
     if why is None and order.changed_only:
-        return book_assets.reported(found, book, settings, paths, unchanged(paths))
+        return book_assets.reported(found, book, settings, paths, unchanged(paths), spent)
     run_stage(instance, defs, "chunks_jsonl", [slug], BOOKS)
-    return Report.from_json(paths.report.read_bytes())
+    report = Report.from_json(paths.report.read_bytes())
+    return report if settings.context == "extractive" else with_spend(report, spent.spend, spent.generated)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import dagster as dg
 
 from bookchunk_assets.orchestration.partitions import CHAPTERS
 from bookchunk_assets.orchestration.provenance import RANGE_END, RANGE_START, failure_of
+from bookchunk_assets.orchestration.spending import Spent
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 class StageFailed(Exception):  # noqa: N818 - says what happened
-    """A run did not succeed; the message says why."""
+    """A run did not succeed; the message says why, ``told`` what each chapter that failed had to say, and ``spent``
+    what the book's runs had cost until then."""
+
+    spent = Spent()
+
+    def __init__(self, why: str, told: Mapping[str, Mapping[str, Any]]) -> None:
+        self.told = told
+        super().__init__(why)
+
+    @classmethod
+    def of(cls, failures: Sequence[StageFailed]) -> StageFailed:
+        """Several as one."""
+        lines = dict.fromkeys(line for failure in failures for line in str(failure).splitlines())
+        return cls("\n".join(lines), {name: told for failure in failures for name, told in failure.told.items()})
 
 
 def run_stage(
@@ -22,8 +37,11 @@ def run_stage(
     asset: str,
     partitions: Sequence[str],
     kind: dg.DynamicPartitionsDefinition = CHAPTERS,
+    config: Callable[[], Mapping[str, Any]] = dict,
 ) -> None:
-    """Materialise an asset's partitions: one run for each range of neighbours, in Dagster's order of keys."""
+    """Materialise an asset's partitions: one run for each range of neighbours, in Dagster's order of keys, with the
+    ``config`` as it is then. One that fails holds back no other; ``StageFailed`` tells of all."""
+    failed: list[StageFailed] = []
     job = defs.resolve_implicit_global_asset_job_def()
     for first, last in ranges(instance.get_dynamic_partitions(str(kind.name)), partitions):
         one = first == last
@@ -32,11 +50,13 @@ def run_stage(
             asset_selection=[dg.AssetKey(asset)],
             partition_key=first if one else None,
             tags={} if one else {RANGE_START: first, RANGE_END: last},
-            run_config=QUIET,
+            run_config={**QUIET, **config()},
             raise_on_error=False,
         )
         if not result.success:
-            raise StageFailed(failure_of(instance, result.run_id))
+            failed.append(StageFailed(*failure_of(instance, result.run_id)))
+    if failed:
+        raise StageFailed.of(failed)
 
 
 def ranges(order: Sequence[str], wanted: Sequence[str]) -> Iterator[tuple[str, str]]:

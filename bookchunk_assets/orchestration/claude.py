@@ -1,0 +1,52 @@
+"""Claude as Dagster sees it: a resource with its key, and what a run may ask of the stage that uses it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import dagster as dg
+from pydantic import Field
+
+from bookchunk_assets.models.failure import ModelFailed
+from bookchunk_assets.models.limits import Limits
+
+if TYPE_CHECKING:
+    from bookchunk_assets.models.claude import Claude
+
+KEY = "ANTHROPIC_API_KEY"
+
+
+class ClaudeResource(dg.ConfigurableResource):
+    """The key. Without one nothing fails until a question is due."""
+
+    api_key: str
+
+    def connect(self, limits: Limits) -> Claude:
+        """A client; a final ``ModelFailed`` without a key."""
+        if not self.api_key:
+            told = "set it, or switch the book by `--context extractive`"
+            raise ModelFailed(f"{KEY} is not set, and prefixes are to be asked for; {told}", final=True)
+        from bookchunk_assets.models.claude import Claude  # half a second, which most runs need not spend
+
+        return Claude(self.api_key, limits)
+
+
+def claude_resource() -> ClaudeResource:
+    """The resource, its key from the environment, an empty one where there is none: Dagster would start no run."""
+    os.environ.setdefault(KEY, "")
+    return ClaudeResource(api_key=dg.EnvVar(KEY))
+
+
+class ContextOptions(dg.Config):  # type: ignore[misc]
+    """How a run of ``context_prefixes`` asks a model, where its book has one."""
+
+    batch: bool = Field(default=False, description="By message batches, at half the price, within a day.")
+    refresh: bool = Field(default=False, description="Ask anew for what is there already.")
+    max_cost: float | None = Field(default=None, description="Dollars at which to stop before they are exceeded.")
+
+
+def context_config(options: Mapping[str, object]) -> dict[str, object]:
+    """A run's configuration with these options of ``context_prefixes``."""
+    return {"ops": {"context_prefixes": {"config": dict(options)}}}
