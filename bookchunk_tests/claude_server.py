@@ -94,7 +94,12 @@ class ClaudeServer(ThreadingHTTPServer):
 
     def dollars(self) -> float:
         """What all answers cost at Claude Haiku 4.5's prices."""
-        prices = {"input_tokens": 1, "output_tokens": 5, "cache_creation_input_tokens": 1.25, "cache_read_input_tokens": 0.1}
+        prices = {
+            "input_tokens": 1,
+            "output_tokens": 5,
+            "cache_creation_input_tokens": 1.25,
+            "cache_read_input_tokens": 0.1,
+        }
         return sum(
             n * prices[kind] * (0.5 if tariff.endswith("/batch") else 1) / 1e6
             for tariff, used in self.usage.items()
@@ -137,13 +142,17 @@ class Handler(BaseHTTPRequestHandler):
     server: ClaudeServer
     disable_nagle_algorithm = True
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, *args: Any) -> None:
         pass
 
     def send(self, status: int, value: Any, headers: dict[str, str] | None = None) -> None:
         data = value if isinstance(value, bytes) else json.dumps(value).encode()
         self.send_response(status)
-        for name, content in {"content-type": "application/json", "request-id": self.request_id, **(headers or {})}.items():
+        for name, content in {
+            "content-type": "application/json",
+            "request-id": self.request_id,
+            **(headers or {}),
+        }.items():
             self.send_header(name, content)
         self.send_header("content-length", str(len(data)))
         self.end_headers()
@@ -265,7 +274,10 @@ class Handler(BaseHTTPRequestHandler):
             if server.expired(body):
                 result: Body = {"type": "expired"}
             elif fault is not None and fault.status != 200:
-                result = {"type": "errored", "error": {"type": "error", "error": {"type": fault.kind, "message": fault.message}}}
+                result = {
+                    "type": "errored",
+                    "error": {"type": "error", "error": {"type": fault.kind, "message": fault.message}},
+                }
             else:
                 result = {"type": "succeeded", "message": server.message(body, fault, batch=True)}
             lines.append(json.dumps({"custom_id": item["custom_id"], "result": result}))

@@ -19,9 +19,9 @@ from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, chapter_partition
 from bookchunk_assets.orchestration.provenance import last_metadata, materialization, materialized, observed
 from bookchunk_assets.orchestration.reconcile import book_version, changed_book, settings_version
+from bookchunk_assets.orchestration.spending import Spent, spent_since
 from bookchunk_assets.orchestration.stages import open_book
 from bookchunk_assets.orchestration.staleness import recipe_of, stale
-from bookchunk_assets.orchestration.spending import Spent, spent_since
 from bookchunk_assets.orchestration.store import StageStore
 from bookchunk_assets.outputs import records
 from bookchunk_assets.outputs.checks import CheckResult, run_checks

@@ -62,17 +62,16 @@ def _asked(book: BookAtWork, first: ChapterAtWork) -> Iterator[tuple[ChapterAtWo
     all went well; else the journal stays, and the next run goes on from there."""
     options: ContextOptions = book.options
     model = first.settings().context_model
-    store = paid_store(book.instance)
-    stored = store.read(ANSWERS, book.slug, Answer) if store.has(ANSWERS, book.slug) else []
-    journal = Journal(paid_home(book.instance) / "paid" / f"{book.slug}.jsonl")
-    paid = Paid(stored, journal, anew=options.refresh)
+    paid = open_paid(book.instance, book.slug, anew=options.refresh)
     try:
         limits = Limits.of(os.environ)
     except ModelFailed as failed:
         raise dg.Failure(str(failed)) from None
     asking = Asking(partial(book.resources.claude.connect, limits), limits, paid, Budget(options.max_cost))
     if options.max_cost is not None and price_of(model) is None:
-        asking.stop(ModelFailed(f"no price of {model} is known, so --max-cost cannot be kept; leave it out", final=True))
+        asking.stop(
+            ModelFailed(f"no price of {model} is known, so --max-cost cannot be kept; leave it out", final=True)
+        )
     at_work: dict[str, tuple[ChapterAtWork, float]] = {}
     unread: list[tuple[ChapterAtWork, Rows]] = []
 
@@ -99,11 +98,23 @@ def _asked(book: BookAtWork, first: ChapterAtWork) -> Iterator[tuple[ChapterAtWo
             yield chapter, partial(_rows, job, outcome)
         yield from unread
     finally:
-        journal.close()
-    if sound and not paid.batches and (every := paid.all()) != stored:
-        store.write(ANSWERS, book.slug, every, Answer)
+        paid.journal.close()
     if sound and not paid.batches:
-        journal.drop()
+        if every := paid.merged():
+            paid_store(book.instance).write(ANSWERS, book.slug, every, Answer)
+        paid.journal.drop()
+
+
+def open_paid(instance: dg.DagsterInstance, slug: str, *, anew: bool) -> Paid:
+    """What a book has paid for."""
+    store = paid_store(instance)
+    stored = store.read(ANSWERS, slug, Answer) if store.has(ANSWERS, slug) else []
+    return Paid(stored, Journal(paid_home(instance) / "paid" / f"{slug}.jsonl"), anew=anew)
+
+
+def chapter_content(parsed: ParsedChapter) -> str:
+    """All that a chapter says, its footnotes last."""
+    return "\n\n".join([parsed.text, *(note.text for note in parsed.notes)])
 
 
 def _with_first(first: ChapterAtWork, others: Iterator[ChapterAtWork]) -> Iterator[ChapterAtWork]:
@@ -113,8 +124,8 @@ def _with_first(first: ChapterAtWork, others: Iterator[ChapterAtWork]) -> Iterat
 
 def _job(chapter: ChapterAtWork) -> ChapterJob:
     (parsed,) = chapter.read("parsed_chapter", ParsedChapter)
-    content = "\n\n".join([parsed.text, *(note.text for note in parsed.notes)])
-    return ChapterJob(chapter.partition, chapter.settings(), chapter.read("recursive_chunks", Chunk), content)
+    chunks = chapter.read("recursive_chunks", Chunk)
+    return ChapterJob(chapter.partition, chapter.settings(), chunks, chapter_content(parsed))
 
 
 def _rows(job: ChapterJob, outcome: Written | ModelFailed) -> list[PrefixedChunk]:

@@ -87,12 +87,15 @@ def chunk(
 
 @app.command()
 def status(
-    target: Annotated[list[str] | None, typer.Argument()] = None, corpus: Corpus = CORPUS, as_json: Json = False
+    target: Annotated[list[str] | None, typer.Argument()] = None,
+    cost: Annotated[bool, typer.Option("--cost", help="Also what a run would cost.")] = False,
+    corpus: Corpus = CORPUS,
+    as_json: Json = False,
 ) -> None:
     """What is stale or missing, by partition and stage, each with its cause."""
     from bookchunk_assets.cli.look import show_status
 
-    leave(lambda: show_status(target or [str(corpus)], corpus, as_json))
+    leave(lambda: show_status(target or [str(corpus)], corpus, as_json, cost))
 
 
 @app.command()

@@ -15,7 +15,7 @@ from bookchunk_assets.assets import book as book_assets
 from bookchunk_assets.assets.chapter import RECIPES
 from bookchunk_assets.corpus.book import Book, Survey, survey
 from bookchunk_assets.corpus.faults import Fault, Refused
-from bookchunk_assets.corpus.settings import Choice, size_problem
+from bookchunk_assets.corpus.settings import Choice, Settings, size_problem
 from bookchunk_assets.corpus.targets import Place
 from bookchunk_assets.definitions import defs
 from bookchunk_assets.orchestration.bindings import Binding, bind, keep, load_binding
@@ -135,9 +135,7 @@ def _run_stages(instance: dg.DagsterInstance, found: Reconciled, order: Order) -
                 paying.lost(failure)
         paying.settle()
         if failed:
-            failure = StageFailed.of(failed)
-            failure.spent = paying.spent
-            raise failure
+            raise StageFailed.of(failed, paying.spent)
         order.advance(name, len(todo), len(todo))
         seconds[name] = round(time.perf_counter() - started, 3)
     return seconds, paying.spent
@@ -205,7 +203,10 @@ class Stale:
 def status(instance: dg.DagsterInstance, place: Place) -> list[Stale]:
     """What is stale or missing for a book, without running or recording anything."""
     _, book = checked(place)
-    known = load_binding(instance, book.manifest.slug)
-    binding = known or Binding("", "", book.manifest_version)
-    settings = binding.settings(book.manifest, book.manifest_version)
-    return [Stale(*each) for each in book_assets.pending(instance, book, settings)]
+    return [Stale(*each) for each in book_assets.pending(instance, book, settings_of(instance, book))]
+
+
+def settings_of(instance: dg.DagsterInstance, book: Book) -> Settings:
+    """The settings that hold for a book, known to the instance or not."""
+    binding = load_binding(instance, book.manifest.slug) or Binding("", "", book.manifest_version)
+    return binding.settings(book.manifest, book.manifest_version)

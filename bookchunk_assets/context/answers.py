@@ -22,13 +22,14 @@ SUMMARY_TOKENS = 400
 WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 PREAMBLE = re.compile(
     r"\W*(?:(?:sure|certainly|of course|okay|ok|absolutely|understood|got it|great|happy to)\b[^.:!\n]{0,60}[,.:!\n]"
-    r"|(?:here(?:['’]s| is| are)|below is|(?:this|the following) is the|i['’]ve written|i have written)\b[^.\n]{0,100}(?::|\n)"
+    r"|(?:here(?:['’]s| is| are)|below is|(?:this|the following) is the|i(?:['’]ve| have) written)\b[^.\n]{0,100}[:\n]"
     r"|(?:the )?(?:context|summary|output|answer|prefix)\b(?: \([^)\n]*\))?\W{0,3}:)",
     re.IGNORECASE,
 )
 REFUSAL = re.compile(
-    r"\W*(?:(?:i['’]m|i am|we['’]re) (?:sorry|unable|not able|afraid)|i apologi[sz]e|sorry,|as an ai\b|unfortunately, i\b"
-    r"|i (?:can(?:['’]t|not|not)|won['’]t|will not|do(?:n['’]t| not) (?:feel comfortable|have (?:access|enough|the)|see))\b)",
+    r"\W*(?:(?:i['’]m|i am|we['’]re) (?:sorry|unable|not able|afraid)|i apologi[sz]e|sorry,|as an ai\b"
+    r"|unfortunately, i\b|i (?:can(?:['’]t|not|not)|won['’]t|will not)\b"
+    r"|i do(?:n['’]t| not) (?:feel comfortable|have (?:access|enough|the)|see)\b)",
     re.IGNORECASE,
 )
 QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("«", "»"), ("„", "“"), ("「", "」"), ("```", "```"))

@@ -89,8 +89,8 @@ def _affordable(asking: Asking, wanted: Owned, left: Sequence[str]) -> tuple[lis
 def _collect(asking: Asking, batch: str, known: Owned, jobs: Sequence[ChapterJob], cost: list[float]) -> None:
     """Wait for a batch's end and keep its answers. What belongs to no question of today is paid for all the same."""
     through = gate("anthropic", asking.limits.calls)
+    model = asking.model
     for attempt in count(1):
-        model = asking.model
         if persistent(lambda: model.ended(batch), asking.limits, through):
             break
         time.sleep(asking.limits.pause(attempt, None))

@@ -27,7 +27,7 @@ class Paid:
 
     def __init__(self, stored: Iterable[Answer], journal: Journal, *, anew: bool) -> None:
         self._lock = threading.Lock()
-        self._journal, self._anew = journal, anew
+        self.journal, self._anew = journal, anew
         self._stored = {answer.key: answer for answer in stored}
         self._fresh: dict[str, Answer] = {}
         self.batches: dict[str, None] = {}  # handed in, and not collected yet
@@ -53,23 +53,25 @@ class Paid:
     def add(self, key: str, text: str | None, tariff: str, usage: Usage) -> None:
         """Keep an accepted answer, or (None) that one could not be taken; on disk when this returns."""
         told = [usage.input, usage.output, usage.cache_write, usage.cache_read]
-        self._journal.add({"key": key, "text": text, "tariff": tariff, "usage": told, "anew": self._anew})
+        self.journal.add({"key": key, "text": text, "tariff": tariff, "usage": told, "anew": self._anew})
         with self._lock:
             self._note(key, text)
 
     def hand_in(self, batch: str) -> None:
         """Keep the name of a batch that is under way."""
-        self._journal.add({"batch": batch, "open": True})
+        self.journal.add({"batch": batch, "open": True})
         self.batches[batch] = None
 
     def collected(self, batch: str) -> None:
         """Keep that all the answers of a batch are here."""
-        self._journal.add({"batch": batch, "open": False})
+        self.journal.add({"batch": batch, "open": False})
         self.batches.pop(batch, None)
 
-    def all(self) -> list[Answer]:
-        """Every answer, newer ones in place of older, for the store."""
+    def merged(self) -> list[Answer]:
+        """Every answer, newer ones in place of older, for the store; none where nothing is new."""
         with self._lock:
+            if not self._fresh:
+                return []
             return sorted({**self._stored, **self._fresh}.values(), key=lambda answer: answer.key)
 
     def _note(self, key: str, text: str | None) -> None:

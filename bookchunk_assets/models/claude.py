@@ -82,7 +82,9 @@ class Claude:
     def _stay(self, request: httpx2.Request) -> None:
         base = self._client.base_url
         if (request.url.scheme, request.url.host, request.url.port) != (base.scheme, base.host, base.port):
-            raise Elsewhere(f"the answers are said to stand at {request.url.host}, which is not {base.host}; not followed")
+            raise Elsewhere(
+                f"the answers are said to stand at {request.url.host}, which is not {base.host}; not followed"
+            )
 
     @contextmanager
     def _told(self, request: Request | None = None) -> Iterator[None]:
@@ -103,7 +105,9 @@ class Claude:
 
     def _status(self, error: anthropic.APIStatusError, request: Request | None) -> Exception:
         code, headers = error.status_code, error.response.headers
-        what = f"{code} {error.type or 'error'}{self._message(error, request)} (request {error.request_id or 'unknown'})"
+        what = (
+            f"{code} {error.type or 'error'}{self._message(error, request)} (request {error.request_id or 'unknown'})"
+        )
         again = headers.get("x-should-retry")
         if again != "false" and (again == "true" or code in PASSING or code >= 500):
             return Transient(what, _seconds(headers))

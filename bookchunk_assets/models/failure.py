@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ModelFailed(Exception):  # noqa: N818 - says what happened
-    """A model gave no answer, in words for a person. After a ``final`` one no other call of the run would fare better."""
+    """A model gave no answer, in words for a person; after a ``final`` one no other call of the run fares better."""
 
     def __init__(self, what: str, *, final: bool = False) -> None:
         self.final = final

@@ -34,12 +34,14 @@ class Limits:
         ``ModelFailed`` on what is no number over 0."""
 
         def read(name: str, default: float) -> float:
-            text = environ.get(variable := f"BOOKCHUNK_MODEL_{name}") or str(default)
+            variable = f"BOOKCHUNK_MODEL_{name}"
+            text: str = environ.get(variable) or str(default)
             try:
-                if (value := float(text)) > 0:
-                    return value
+                value: float = float(text)
             except ValueError:
-                pass
+                value = 0.0
+            if value > 0:
+                return value
             raise ModelFailed(f"{variable} is {text!r}; give a number over 0", final=True)
 
         usual = cls()

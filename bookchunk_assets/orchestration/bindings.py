@@ -20,7 +20,8 @@ NOTHING = Choice()
 @dataclass(frozen=True, slots=True)
 class Binding:
     """A book's record. ``recorded`` is what the book has, and holds where the manifest is silent; ``override`` holds
-    until the next plain command or until the manifest is no longer the ``manifest_version`` that it was given for. ``files`` are names by chapter."""
+    until the next plain command or until the manifest is no longer the ``manifest_version`` that it was given for.
+    ``files`` are names by chapter."""
 
     folder: str
     root: str

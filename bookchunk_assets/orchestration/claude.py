@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 from pydantic import Field
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 KEY = "ANTHROPIC_API_KEY"
 
 
-class ClaudeResource(dg.ConfigurableResource):
+class ClaudeResource(dg.ConfigurableResource[Any]):
     """The key. Without one nothing fails until a question is due."""
 
     api_key: str

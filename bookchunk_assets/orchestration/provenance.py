@@ -136,13 +136,13 @@ def newest_event(instance: dg.DagsterInstance, asset: str) -> int:
     return records[0].storage_id if records else 0
 
 
-def failure_of(instance: dg.DagsterInstance, run_id: str) -> tuple[str, dict[str, Any]]:
+def failure_of(instance: dg.DagsterInstance, run_id: str) -> tuple[str, Any]:
     """Why a run failed: the first step's own words, and what each failed chapter had to say."""
     for entry in instance.all_logs(run_id, of_type=DagsterEventType.STEP_FAILURE):
         data = entry.dagster_event.step_failure_data if entry.dagster_event else None
         if data is not None and data.user_failure_data is not None and data.user_failure_data.description:
             told = data.user_failure_data.metadata.get(FAILED)
-            return data.user_failure_data.description, dict(told.value) if told else {}
+            return data.user_failure_data.description, told.value if isinstance(told, dg.JsonMetadataValue) else {}
         if data is not None and data.error is not None:
             cause = data.error.cause or data.error
             return cause.message.strip(), {}

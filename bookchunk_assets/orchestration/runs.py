@@ -18,17 +18,16 @@ class StageFailed(Exception):  # noqa: N818 - says what happened
     """A run did not succeed; the message says why, ``told`` what each chapter that failed had to say, and ``spent``
     what the book's runs had cost until then."""
 
-    spent = Spent()
-
-    def __init__(self, why: str, told: Mapping[str, Mapping[str, Any]]) -> None:
-        self.told = told
+    def __init__(self, why: str, told: Mapping[str, Mapping[str, Any]], spent: Spent | None = None) -> None:
+        self.told, self.spent = told, spent or Spent()
         super().__init__(why)
 
     @classmethod
-    def of(cls, failures: Sequence[StageFailed]) -> StageFailed:
+    def of(cls, failures: Sequence[StageFailed], spent: Spent | None = None) -> StageFailed:
         """Several as one."""
         lines = dict.fromkeys(line for failure in failures for line in str(failure).splitlines())
-        return cls("\n".join(lines), {name: told for failure in failures for name, told in failure.told.items()})
+        told = {name: each for failure in failures for name, each in failure.told.items()}
+        return cls("\n".join(lines), told, spent)
 
 
 def run_stage(

@@ -137,7 +137,7 @@ def book_stage(
             kinds=kinds,
             backfill_policy=dg.BackfillPolicy.single_run(),
             automation_condition=ONCE_SETTLED,
-            config_schema=options.to_config_schema() if options else None,
+            config_schema=options.to_config_schema() if options else None,  # type: ignore[arg-type]
             required_resource_keys=set(resources),
         )
         def stage(context: dg.AssetExecutionContext) -> Iterator[Any]:

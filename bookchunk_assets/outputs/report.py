@@ -30,8 +30,8 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One book's figures, as ``--json`` prints them; ``seconds`` by stage and ``spend`` by tariff are in ``report.json``
-    alone. Dollars are None where a model's price is not known."""
+    """One book's figures, as ``--json`` prints them; ``seconds`` by stage and ``spend`` by tariff are in
+    ``report.json`` alone. Dollars are None where a model's price is not known."""
 
     slug: str
     status: int
@@ -93,7 +93,7 @@ def make_report(
     failed = any(not check.passed and not check.warns for check in checks)
     told = [*warnings, *(f"{check.name}: {check.what}" for check in checks if check.warns and not check.passed)]
     if settings.context != "extractive" and sizes.extractive:
-        told.append(f"{sizes.extractive} prefixes are extractive: {settings.context_model} gave no usable answer for them")
+        told.append(f"{sizes.extractive} prefixes are extractive: {settings.context_model} gave no answer of use")
     summary = difference.summary
     total = len(sizes.tokens)
     return Report(
