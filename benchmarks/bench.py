@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import texts
+from benchmarks import asking, texts
 from benchmarks.chunkers import SIZE, Chunker, chunks_of, floors, peers, records_of
 from bookchunk_assets.chunking.tokens import count
 from bookchunk_assets.markdown.parse import parse_chapter
@@ -36,6 +36,7 @@ def main() -> None:
     speed("generated text of its block mix", texts.generated(2_000_000))
     memory()
     bookkeeping(asked.chapters)
+    asking.asking()
 
 
 def speed(name: str, chapters: Sequence[bytes]) -> None:

@@ -54,7 +54,8 @@ def answer_to(body: Body) -> str:
     asked = prompt if is_summary(body) else prompt[prompt.index("Section path:") :]
     draw = random.Random(hashlib.sha256(asked.encode()).hexdigest())
     said = ", then the ".join(draw.choice(WORDS) + " of the " + draw.choice(WORDS) for _ in range(7))
-    return f"This part takes up the {said}, and it closes with the {draw.choice(WORDS)} number {draw.randrange(10**6)}."
+    text = f"This part takes up the {said}, and it closes with the {draw.choice(WORDS)} number {draw.randrange(10**6)}."
+    return f"{text} {text} {text}" if is_summary(body) else text
 
 
 class ClaudeServer(ThreadingHTTPServer):

@@ -85,12 +85,12 @@ def _asked(book: BookAtWork, first: ChapterAtWork) -> Iterator[tuple[ChapterAtWo
                 at_work[job.name] = chapter, time.perf_counter()
                 yield job
 
-    coming = jobs()
-    if options.batch and (together := list(coming)):
-        collect_by_batches(asking, together)
-        coming = iter(together)
     sound = True
     try:
+        coming = jobs()
+        if options.batch and (together := list(coming)):
+            collect_by_batches(asking, together)
+            coming = iter(together)
         for job, outcome in write_prefixes(asking, coming):
             sound = sound and not isinstance(outcome, ModelFailed)
             chapter, started = at_work.pop(job.name)

@@ -1,4 +1,4 @@
-"""``bookchunk status --cost``: what a run would pay, from the files as they stand; nothing is run, recorded or asked."""
+"""``bookchunk status --cost``: what a run would pay, from the files as they stand; nothing is run or asked."""
 
 from __future__ import annotations
 

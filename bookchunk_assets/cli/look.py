@@ -43,8 +43,7 @@ def show_status(targets: Sequence[str], corpus: Path, as_json: bool, with_cost: 
             print(f"{each.partition}: {each.stage}: {each.cause}")
         if not found and highest is Status.PASS:
             print("nothing is stale")
-        for each in costs:
-            print(each)
+        print(*costs, sep="\n", end="\n" if costs else "")
     return highest
 
 

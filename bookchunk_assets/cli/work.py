@@ -23,10 +23,10 @@ from bookchunk_assets.orchestration.claude import context_config
 from bookchunk_assets.orchestration.home import home_of, lend, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS
-from bookchunk_assets.orchestration.provenance import made_since, newest_event
+from bookchunk_assets.orchestration.provenance import newest_event
 from bookchunk_assets.orchestration.reconcile import Reconciled, observe_book, reconcile
 from bookchunk_assets.orchestration.runs import StageFailed, run_stage
-from bookchunk_assets.orchestration.spending import Spent, spent_by
+from bookchunk_assets.orchestration.spending import Spent, spent_by, spent_since
 from bookchunk_assets.orchestration.staleness import stale
 from bookchunk_assets.outputs.files import OutputPaths, write_whole
 from bookchunk_assets.outputs.publish import publish, unchanged
@@ -118,7 +118,7 @@ def _run_stages(instance: dg.DagsterInstance, found: Reconciled, order: Order) -
     """Run each stage where it is stale, one stage after the other, so that an output that comes out the same stops the
     wave; the seconds that each took, and what was spent."""
     store, seconds = store_of(instance), {}
-    paying = _Paying(instance, order.purse, order.context)
+    paying = _Paying(instance, found.book, order.purse, order.context)
     for recipe in RECIPES:
         name = recipe.name
         started = time.perf_counter()
@@ -144,8 +144,8 @@ def _run_stages(instance: dg.DagsterInstance, found: Reconciled, order: Order) -
 class _Paying:
     """What a book's runs spend of a command's purse."""
 
-    def __init__(self, instance: dg.DagsterInstance, purse: Purse, options: Mapping[str, Any]) -> None:
-        self._instance, self._purse, self._options = instance, purse, options
+    def __init__(self, instance: dg.DagsterInstance, book: str, purse: Purse, options: Mapping[str, Any]) -> None:
+        self._instance, self._book, self._purse, self._options = instance, book, purse, options
         self._seen = newest_event(instance, PAID_STAGE)
         self.spent = Spent()
 
@@ -157,7 +157,7 @@ class _Paying:
     def settle(self) -> None:
         """Take note of what was made since the last time."""
         seen, self._seen = self._seen, newest_event(self._instance, PAID_STAGE)
-        self._note(spent_by(told for _, told in made_since(self._instance, PAID_STAGE, seen)))
+        self._note(spent_since(self._instance, PAID_STAGE, self._book, seen))
 
     def lost(self, failure: StageFailed) -> None:
         """Take note of what chapters that failed had cost."""

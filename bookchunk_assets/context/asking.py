@@ -52,6 +52,11 @@ class ChapterJob:
     failure: ModelFailed | None = None
 
     @property
+    def stem(self) -> str:
+        """What the ids of its chunks start with."""
+        return self.name.replace("/", "-")
+
+    @property
     def title(self) -> str:
         """The chapter's."""
         return self.chunks[0].chapter.title if self.chunks else ""
@@ -76,8 +81,8 @@ class ChapterJob:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A chapter's prefixes, in its chunks' order; how many of them were asked for now; and, for those that the model
-    gave no usable answer for, a line each."""
+    """A chapter's prefixes, in its chunks' order; how many of them were asked for now; and a line for each that the
+    model gave no answer of use for."""
 
     prefixes: list[Prefix]
     generated: int
@@ -172,6 +177,8 @@ class Asking:
             failed = [error for each in others if (error := each.exception())]
             if unforeseen := [error for error in failed if not isinstance(error, ModelFailed)]:
                 raise unforeseen[0]
+            if final := [error for error in failed if isinstance(error, ModelFailed) and error.final]:
+                raise final[0]
             if failed:
                 raise ModelFailed("; ".join(dict.fromkeys(map(str, failed))))
         return self._written(job)
@@ -187,10 +194,13 @@ class Asking:
             for chunk, text in zip(job.chunks, texts, strict=True)
         ]
         fallbacks = [
-            f"{job.name}-{chunk.ordinal:04d}: {model} gave {', then '.join(job.refused[key])}; the prefix is extractive"
+            f"{job.stem}-{chunk.ordinal:04d}: {model} gave {', then '.join(job.refused[key])}; the prefix is extractive"
             for key, chunk, text in zip(keys, job.chunks, texts, strict=True)
             if not text and key in job.refused
         ]
+        if job.refused and not self.paid.get(summary := job.summary().key).text and summary in job.refused:
+            told = ", then ".join(job.refused[summary])
+            fallbacks.insert(0, f"{job.stem}: {model} gave {told}; its prefixes were asked for without a summary")
         return Written(prefixes, sum(key in job.asked for key in keys), fallbacks)
 
 

@@ -1,4 +1,4 @@
-"""What a run would ask a model, before it asks: counted with the real prompts, answers taken as long as they mostly are."""
+"""What a run would ask a model, before it asks: counted with the real prompts, answers as long as they mostly are."""
 
 from __future__ import annotations
 

@@ -72,7 +72,11 @@ class Paid:
         with self._lock:
             if not self._fresh:
                 return []
-            return sorted({**self._stored, **self._fresh}.values(), key=lambda answer: answer.key)
+            better = {key: answer for key, answer in self._fresh.items() if answer.text or not self._text_of(key)}
+            return sorted({**self._stored, **better}.values(), key=lambda answer: answer.key)
+
+    def _text_of(self, key: str) -> str:
+        return self._stored[key].text if key in self._stored else ""
 
     def _note(self, key: str, text: str | None) -> None:
         before = self._fresh.get(key)

@@ -32,7 +32,7 @@ MOST_READ = 90_000  # cl100k tokens of a chapter that its summary is made from
 
 BLANK = re.compile(r'<(manifest\.title|chapter_title|heading_path joined with " > "|page_start>-<page_end|ch\w+ text)>')
 OF_CHUNK = re.compile(r"<(?:heading_path|page_start|chunk text)")
-CLOSING = re.compile(r"<(?=/\s*(?:passage|summary|chapter)\b)", re.IGNORECASE)
+CLOSING = re.compile(r"<(?=\s*/\s*(?:passage|summary|chapter)\b)", re.IGNORECASE)
 
 
 def _version(*parts: str) -> str:

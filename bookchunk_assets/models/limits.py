@@ -35,12 +35,12 @@ class Limits:
 
         def read(name: str, default: float) -> float:
             variable = f"BOOKCHUNK_MODEL_{name}"
-            text: str = environ.get(variable) or str(default)
+            text = environ.get(variable) or str(default)
             try:
-                value: float = float(text)
+                value = float(text)
             except ValueError:
                 value = 0.0
-            if value > 0:
+            if 0 < value < 1e6:
                 return value
             raise ModelFailed(f"{variable} is {text!r}; give a number over 0", final=True)
 
@@ -58,7 +58,7 @@ class Limits:
         and never just as long for two callers."""
         if after is not None:
             return min(after, self.longest) * random.uniform(1, 1.1)
-        return min(self.wait * 2 ** (attempt - 1), self.longest) * random.uniform(0.5, 1)
+        return min(self.wait * 2.0 ** min(attempt - 1, 30), self.longest) * random.uniform(0.5, 1)
 
 
 class Gate:
