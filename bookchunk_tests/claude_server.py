@@ -217,7 +217,7 @@ class Handler(BaseHTTPRequestHandler):
     def batch(self, body: Body) -> None:
         server = self.server
         fault = server.fault(len(server.paths), body)
-        if fault is not None and fault.status != 200:
+        if fault is not None and fault.status > 200:
             self.error(fault)
             return
         for item in body["requests"]:
@@ -225,6 +225,10 @@ class Handler(BaseHTTPRequestHandler):
         with server.lock:
             name = f"msgbatch_{len(server.batches):04d}"
             server.batches[name] = {"items": body["requests"], "polls": 0}
+        if fault is not None and fault.status == 0:  # taken, but nobody hears of it
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
         self.send(200, self.batch_state(name))
 
     def batch_state(self, name: str) -> Body:

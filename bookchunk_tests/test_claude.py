@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -109,7 +110,7 @@ def test_a_killed_run_pays_again_for_the_calls_in_flight_alone(shelf: Shelf, cla
     claude.fault = killed
     child.communicate(timeout=120)
     assert child.returncode == -signal.SIGKILL
-    shelf.chunk()
+    assert "a run that was cut off had paid $0.0" in "".join(shelf.chunk()["warnings"])
     summaries, prefixes = claude.calls()
     assert CHUNKS + CHAPTERS <= summaries + prefixes <= CHUNKS + CHAPTERS + AT_ONCE
     shelf.chunk("--no-changed-only")
@@ -142,7 +143,7 @@ def test_batches_give_the_same_for_half(shelf: Shelf, claude: ClaudeServer, monk
     claude.expired = one_in_ten
     report = shelf.chunk("--context-mode", "batch")
     assert shelf.out.read_bytes() == at_once
-    assert claude.paths.count("/v1/messages/batches") == 2
+    assert len(claude.batches) == 2
     assert report["context"]["generated"] == CHUNKS
     assert report["context"]["dollars"] == pytest.approx(claude.dollars(), abs=1e-6)
     assert set(claude.usage) == {"claude-haiku-4-5", "claude-haiku-4-5/batch"}
@@ -158,13 +159,58 @@ def test_a_batch_is_picked_up_by_the_next_run(shelf: Shelf, claude: ClaudeServer
     child = command(shelf, "--context-mode", "batch")
     while not any(batch["polls"] > 2 for batch in list(claude.batches.values())):
         assert child.poll() is None, child.communicate()[1]
+        time.sleep(0.02)
     child.kill()
     child.communicate()
     claude.polls = 0
     shelf.chunk("--context-mode", "batch")
     assert claude.calls() == (CHAPTERS, CHUNKS)
-    assert claude.paths.count("/v1/messages/batches") == 2
+    assert len(claude.batches) == 2
     assert "/v1/messages" not in claude.paths
+
+
+def test_a_batch_that_is_gone_or_ended_holds_up_no_later_run(shelf: Shelf, claude: ClaudeServer) -> None:
+    write_book(shelf, 1)
+    claude.polls = 10**9
+    child = command(shelf, "--context-mode", "batch")
+    while not any(batch["polls"] for batch in list(claude.batches.values())):
+        assert child.poll() is None, child.communicate()[1]
+        time.sleep(0.02)
+    child.kill()
+    child.communicate()
+    claude.polls = 0
+    shelf.chunk()
+    assert claude.calls() == (1, SECTIONS), "the summary was there to be collected, without a batch for the rest"
+    assert claude.paths.count("/v1/messages") == SECTIONS
+    shelf.manifest(title="Another")
+    journal = shelf.home / "paid" / "tale.jsonl"
+    journal.parent.mkdir(exist_ok=True)
+    journal.write_text('{"batch": "msgbatch_of_old", "open": true}\n', "utf-8")
+    shelf.chunk("--context-mode", "batch")
+    assert not journal.exists()
+
+
+def test_a_batch_whose_name_never_came_is_found(shelf: Shelf, claude: ClaudeServer) -> None:
+    claude.fault = lambda n, body: Fault(status=0) if "requests" in body else None
+    shelf.chunk("--context-mode", "batch")
+    assert claude.calls() == (CHAPTERS, CHUNKS)
+    assert len(claude.batches) == 2
+    claude.fault = lambda n, body: None
+    write_chapter(shelf, 3, s4="An edited paragraph.")
+    child = command(shelf, "--context-mode", "batch")
+
+    def killed(n: int, body: Body) -> Fault | None:
+        if "requests" in body:
+            child.send_signal(signal.SIGKILL)
+            return Fault(status=0)
+        return None
+
+    claude.fault = killed
+    child.communicate(timeout=120)
+    claude.fault = lambda n, body: None
+    shelf.chunk("--context-mode", "batch")
+    assert claude.calls() == (1, 1)
+    assert len(claude.batches) == 4
 
 
 def test_results_are_fetched_from_the_base_url_s_host_alone(shelf: Shelf, claude: ClaudeServer) -> None:

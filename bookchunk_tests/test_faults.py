@@ -82,8 +82,8 @@ def test_faults(server: ClaudeServer, case: dict[str, Any], tmp_path: Path) -> N
         "extractive" if "fallback" in case else "claude-haiku-4-5",
         "claude-haiku-4-5",
     ]
-    assert len(first.fallbacks) == ("fallback" in case)
-    assert case.get("fallback", "") in "".join(first.fallbacks)
+    assert len(first.warnings) == ("fallback" in case)
+    assert case.get("fallback", "") in "".join(first.warnings)
     assert first.generated == 3
 
 
@@ -107,8 +107,8 @@ def test_a_summary_that_is_refused_is_done_without(server: ClaudeServer, tmp_pat
     server.fault = lambda n, body: Fault(text="") if is_summary(body) else None
     outcome = written(tmp_path / "j.jsonl")["years/ch01"]
     assert isinstance(outcome, Written)
-    assert len(outcome.fallbacks) == 1
-    assert "without a summary" in outcome.fallbacks[0]
+    assert len(outcome.warnings) == 1
+    assert "without a summary" in outcome.warnings[0]
     assert all("<summary>\n" not in prompt_of(body) for body in server.requests)
 
 
@@ -117,7 +117,9 @@ def test_the_cache_is_used_where_a_model_has_one_for_so_short_a_start(server: Cl
         "A summary of some length that goes on. " * 60 if is_summary(body) else "It is so. " * 12
     )
     one = job(1)
-    one.settings = Settings("years", "Years", ("A",), context="anthropic", context_model="claude-haiku-5-5")
+    one.settings = Settings(
+        "years", "Years upon years " * 10, ("A",), context="anthropic", context_model="claude-haiku-5-5"
+    )
     paid = Paid([], Journal(tmp_path / "j.jsonl"), anew=False)
     with Asking(lambda: Claude(KEY, LIMITS), LIMITS, paid, Budget(None)) as asking:
         list(write_prefixes(asking, [one]))

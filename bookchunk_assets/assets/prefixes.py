@@ -88,21 +88,28 @@ def _asked(book: BookAtWork, first: ChapterAtWork) -> Iterator[tuple[ChapterAtWo
     sound = True
     try:
         coming = jobs()
-        if options.batch and (together := list(coming)):
-            collect_by_batches(asking, together)
+        if (options.batch or paid.batches) and (together := list(coming)):
+            collect_by_batches(asking, together, wait=options.batch)
             coming = iter(together)
         for job, outcome in write_prefixes(asking, coming):
             sound = sound and not isinstance(outcome, ModelFailed)
             chapter, started = at_work.pop(job.name)
             chapter.metadata |= _told(job, outcome) | {"seconds": round(time.perf_counter() - started, 4)}
+            if before := dollars(paid.untold):
+                said = f"{book.slug}: a run that was cut off had paid ${before:.4f}, which no report has"
+                warnings = [*chapter.metadata.get("warnings", ()), said]
+                chapter.metadata |= {"dollars_before": before, "warnings": warnings}
+                paid.untold = {}
             yield chapter, partial(_rows, job, outcome)
         yield from unread
+        if not sound or paid.batches:
+            paid.told()
+        else:
+            if every := paid.merged():
+                paid_store(book.instance).write(ANSWERS, book.slug, every, Answer)
+            paid.journal.drop()
     finally:
         paid.journal.close()
-    if sound and not paid.batches:
-        if every := paid.merged():
-            paid_store(book.instance).write(ANSWERS, book.slug, every, Answer)
-        paid.journal.drop()
 
 
 def open_paid(instance: dg.DagsterInstance, slug: str, *, anew: bool) -> Paid:
@@ -150,5 +157,5 @@ def _told(job: ChapterJob, outcome: Written | ModelFailed) -> dict[str, Any]:
     }
     if isinstance(outcome, Written):
         figures |= {"generated": outcome.generated, "reused": len(job.chunks) - outcome.generated}
-        figures |= {"fallbacks": outcome.fallbacks}
+        figures |= {"warnings": outcome.warnings}
     return figures

@@ -86,7 +86,7 @@ class Written:
 
     prefixes: list[Prefix]
     generated: int
-    fallbacks: list[str]
+    warnings: list[str]
 
 
 class Asking:
@@ -193,15 +193,15 @@ class Asking:
             Prefix(mended(text, chunk, job.settings), model) if text else next(extractive)
             for chunk, text in zip(job.chunks, texts, strict=True)
         ]
-        fallbacks = [
+        warnings = [
             f"{job.stem}-{chunk.ordinal:04d}: {model} gave {', then '.join(job.refused[key])}; the prefix is extractive"
             for key, chunk, text in zip(keys, job.chunks, texts, strict=True)
             if not text and key in job.refused
         ]
         if job.refused and not self.paid.get(summary := job.summary().key).text and summary in job.refused:
             told = ", then ".join(job.refused[summary])
-            fallbacks.insert(0, f"{job.stem}: {model} gave {told}; its prefixes were asked for without a summary")
-        return Written(prefixes, sum(key in job.asked for key in keys), fallbacks)
+            warnings.insert(0, f"{job.stem}: {model} gave {told}; its prefixes were asked for without a summary")
+        return Written(prefixes, sum(key in job.asked for key in keys), warnings)
 
 
 Outcome = tuple[ChapterJob, Written | ModelFailed]

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import count
+from itertools import count, takewhile
 
 from bookchunk_assets.context.answers import summary_of
 from bookchunk_assets.context.asking import Asking, ChapterJob, Question
-from bookchunk_assets.models.failure import ModelFailed
+from bookchunk_assets.models.failure import Gone, ModelFailed, Transient
 from bookchunk_assets.models.limits import gate, persistent
+from bookchunk_assets.models.port import Request
 from bookchunk_assets.models.prices import dollars
 from bookchunk_assets.models.usage import BATCH, Usage, added
 
@@ -20,17 +21,25 @@ MOST = 10_000  # requests a batch; the provider takes 100,000 and 256 MB
 Owned = Mapping[str, tuple[ChapterJob, Question]]
 
 
-def collect_by_batches(asking: Asking, jobs: Sequence[ChapterJob]) -> None:
-    """Ask for all that is missing in two rounds, summaries and then prefixes; first collect what an earlier run handed
-    in. A failure stops the run: the same questions are not asked for at full price instead."""
+def collect_by_batches(asking: Asking, jobs: Sequence[ChapterJob], *, wait: bool) -> None:
+    """Collect what an earlier run handed in, then ask for all that is missing in two rounds, summaries and then
+    prefixes. A failure stops the run: the same questions are not asked for at full price instead. Without ``wait``
+    nothing is handed in, and only batches that have ended are collected."""
     try:
+        if asking.paid.announced and (lost := _lost(asking)):
+            asking.paid.hand_in(lost)
         if asking.paid.batches:
             known = {**_summaries(asking, jobs), **_prefixes(asking, jobs)}
             for batch in list(asking.paid.batches):
-                _collect(asking, batch, known, jobs, [])
-        _round(asking, _summaries(asking, jobs), jobs)
-        _round(asking, _prefixes(asking, jobs), jobs)
-    except ModelFailed as failed:
+                try:
+                    if wait or asking.model.ended(batch):
+                        _collect(asking, batch, known, jobs, [])
+                except Gone:  # results are kept for some weeks
+                    asking.paid.collected(batch)
+        if wait:
+            _round(asking, _summaries(asking, jobs), jobs)
+            _round(asking, _prefixes(asking, jobs), jobs)
+    except (ModelFailed, Transient) as failed:
         asking.stop(ModelFailed(str(failed), final=True))
 
 
@@ -60,16 +69,46 @@ def _round(asking: Asking, wanted: Owned, jobs: Sequence[ChapterJob]) -> None:
     while left:
         some, bound = _affordable(asking, wanted, left)
         left = left[len(some) :]
-        through = gate("anthropic", asking.limits.calls)
         with asking.budget.call(bound) as cost:
-            model = asking.model
-            requests = {key: wanted[key][1].request for key in some}
-            batch = persistent(lambda: model.submit(requests), asking.limits, through)  # noqa: B023
-            asking.paid.hand_in(batch)
+            batch = _handed_in(asking, {key: wanted[key][1].request for key in some})
             _collect(asking, batch, wanted, jobs, cost)
     for job, question in wanted.values():
         if question.key == job.summary().key:
             asking.answer(job, question)
+
+
+def _handed_in(asking: Asking, requests: Mapping[str, Request]) -> str:
+    """Hand a batch in, once: where its name does not come back, it is looked for before it is handed in again."""
+    model = asking.model
+    newest = next((name for name, _ in _recent(asking)), "")
+    asking.paid.announce(len(requests), newest)
+
+    def once() -> str:
+        try:
+            return model.submit(requests)
+        except Transient:
+            if lost := _lost(asking):
+                return lost
+            raise
+
+    batch = persistent(once, asking.limits, gate("anthropic", asking.limits.calls))
+    asking.paid.hand_in(batch)
+    return batch
+
+
+def _lost(asking: Asking) -> str | None:
+    """The batch that was announced, if it is there: of that size, and newer than all that were there before it."""
+    assert asking.paid.announced
+    size, after = asking.paid.announced
+    newer = takewhile(lambda each: each[0] != after, _recent(asking))
+    return next((name for name, many in newer if many == size), None)
+
+
+def _recent(asking: Asking) -> list[tuple[str, int]]:
+    try:
+        return asking.model.recent()
+    except (Transient, ModelFailed):  # then nothing is known of them, which is no worse than before
+        return []
 
 
 def _affordable(asking: Asking, wanted: Owned, left: Sequence[str]) -> tuple[list[str], float]:

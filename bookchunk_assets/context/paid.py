@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bookchunk_assets.models.journal import Journal
-from bookchunk_assets.models.usage import Usage
+from bookchunk_assets.models.usage import Usage, added
 
 ASKED_TWICE = 2  # an answer that cannot be taken is asked for once more, and never again
 
@@ -31,10 +31,18 @@ class Paid:
         self._stored = {answer.key: answer for answer in stored}
         self._fresh: dict[str, Answer] = {}
         self.batches: dict[str, None] = {}  # handed in, and not collected yet
+        self.announced: tuple[int, str] | None = None  # about to be handed in when the journal ends
+        self.untold: dict[str, Usage] = {}  # what a run that was killed had paid, and could not tell
         for line in journal:
-            if "batch" in line:
+            if "told" in line:
+                self.untold = {}
+            elif "tariff" in line:
+                self.untold = added([self.untold, {str(line["tariff"]): Usage(*line["usage"])}])
+            if "announced" in line:
+                self.announced = int(line["announced"]), str(line.get("after"))
+            elif "batch" in line:
                 self._note_batch(line)
-            elif not anew or line.get("anew"):
+            elif "key" in line and (not anew or line.get("anew")):
                 self._note(str(line.get("key")), line.get("text"))
             elif isinstance(line.get("text"), str):
                 self._stored[str(line.get("key"))] = Answer(str(line.get("key")), line["text"], 0)
@@ -57,9 +65,20 @@ class Paid:
         with self._lock:
             self._note(key, text)
 
+    def told(self) -> None:
+        """Keep that all that was paid so far is in the run's records."""
+        self.journal.add({"told": True})
+
+    def announce(self, size: int, after: str) -> None:
+        """Keep that a batch of that size is about to be handed in, where ``after`` is the newest that is there: one
+        whose name never came back can then be found again."""
+        self.journal.add({"announced": size, "after": after})
+        self.announced = size, after
+
     def hand_in(self, batch: str) -> None:
         """Keep the name of a batch that is under way."""
         self.journal.add({"batch": batch, "open": True})
+        self.announced = None
         self.batches[batch] = None
 
     def collected(self, batch: str) -> None:
@@ -87,6 +106,7 @@ class Paid:
 
     def _note_batch(self, line: dict[str, object]) -> None:
         if line.get("open"):
+            self.announced = None
             self.batches[str(line["batch"])] = None
         else:
             self.batches.pop(str(line["batch"]), None)

@@ -16,7 +16,7 @@ from typing import Any
 import anthropic
 import httpx2
 
-from bookchunk_assets.models.failure import ModelFailed, Transient
+from bookchunk_assets.models.failure import Gone, ModelFailed, Transient
 from bookchunk_assets.models.limits import Limits
 from bookchunk_assets.models.port import Reply, Request
 from bookchunk_assets.models.usage import Usage
@@ -65,6 +65,13 @@ class Claude:
             items: Any = [{"custom_id": name, "params": _wire(request)} for name, request in requests.items()]
             return self._client.messages.batches.create(requests=items).id
 
+    def recent(self) -> list[tuple[str, int]]:
+        """See the port."""
+        with self._told():
+            page = self._client.messages.batches.list(limit=100).data
+            counts = [(each.id, each.request_counts) for each in page]
+            return [(name, n.processing + n.succeeded + n.errored + n.canceled + n.expired) for name, n in counts]
+
     def ended(self, batch: str) -> bool:
         """See the port."""
         with self._told():
@@ -111,7 +118,7 @@ class Claude:
         again = headers.get("x-should-retry")
         if again != "false" and (again == "true" or code in PASSING or code >= 500):
             return Transient(what, _seconds(headers))
-        return ModelFailed(what, final=code in FINAL)
+        return (Gone if code == 404 else ModelFailed)(what, final=code in FINAL)
 
     def _message(self, error: anthropic.APIStatusError, request: Request | None) -> str:
         """The provider's words, less the key and every longer word that the request has too: none of it is repeated."""

@@ -11,6 +11,10 @@ class ModelFailed(Exception):  # noqa: N818 - says what happened
         super().__init__(what)
 
 
+class Gone(ModelFailed):
+    """What was asked after is not there."""
+
+
 class Exhausted(ModelFailed):
     """What should have passed did not, however often it was tried."""
 

@@ -15,7 +15,8 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = threading.Lock()
+        self._lock, self._syncing = threading.Lock(), threading.Lock()
+        self._written = self._synced = 0
         self._file: BinaryIO | None = None
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -39,9 +40,16 @@ class Journal:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 self._file = self.path.open("ab")
                 line = b"\n" + line  # apart from what a crash may have torn
-            self._file.write(line)
-            self._file.flush()
-            os.fdatasync(self._file.fileno())
+            file = self._file
+            file.write(line)
+            file.flush()
+            self._written += 1
+            mine = self._written
+        with self._syncing:  # one sync serves all that was written before it
+            if self._synced < mine:
+                upto = self._written
+                os.fdatasync(file.fileno())
+                self._synced = upto
 
     def close(self) -> None:
         """Close the file; a later line opens it again."""

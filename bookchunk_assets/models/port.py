@@ -47,6 +47,9 @@ class TextModel(Protocol):
     def submit(self, requests: Mapping[str, Request]) -> str:
         """Hand in many at once, by names of up to 64 of ``[a-zA-Z0-9_-]``; what the batch is called."""
 
+    def recent(self) -> list[tuple[str, int]]:
+        """The batches that were handed in last, newest first, each with its number of questions."""
+
     def ended(self, batch: str) -> bool:
         """Whether a batch has all the answers that it will have."""
 

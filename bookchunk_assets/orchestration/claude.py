@@ -34,9 +34,14 @@ class ClaudeResource(dg.ConfigurableResource[Any]):
 
 
 def claude_resource() -> ClaudeResource:
-    """The resource, its key from the environment, an empty one where there is none: Dagster would start no run."""
-    os.environ.setdefault(KEY, "")
+    """The resource, its key from the environment."""
+    declare_key()
     return ClaudeResource(api_key=dg.EnvVar(KEY))
+
+
+def declare_key() -> None:
+    """Let the key's variable be there, if empty: without it Dagster would start no run."""
+    os.environ.setdefault(KEY, "")
 
 
 class ContextOptions(dg.Config):  # type: ignore[misc]

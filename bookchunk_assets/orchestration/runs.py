@@ -7,6 +7,7 @@ from typing import Any
 
 import dagster as dg
 
+from bookchunk_assets.orchestration.claude import declare_key
 from bookchunk_assets.orchestration.partitions import CHAPTERS
 from bookchunk_assets.orchestration.provenance import RANGE_END, RANGE_START, failure_of
 from bookchunk_assets.orchestration.spending import Spent
@@ -40,6 +41,7 @@ def run_stage(
 ) -> None:
     """Materialise an asset's partitions: one run for each range of neighbours, in Dagster's order of keys, with the
     ``config`` as it is then. One that fails holds back no other; ``StageFailed`` tells of all."""
+    declare_key()
     failed: list[StageFailed] = []
     job = defs.resolve_implicit_global_asset_job_def()
     for first, last in ranges(instance.get_dynamic_partitions(str(kind.name)), partitions):

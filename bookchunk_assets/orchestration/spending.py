@@ -37,7 +37,7 @@ def spent_by(told: Iterable[Mapping[str, Any]]) -> Spent:
     total = Spent()
     for each in told:
         spend = from_plain(each.get("spend") or {})
-        total += Spent(each.get("generated") or 0, spend, tuple(each.get("fallbacks") or ()))
+        total += Spent(each.get("generated") or 0, spend, tuple(each.get("warnings") or ()))
     return total
 
 
