@@ -7,8 +7,16 @@ import signal
 import time
 from collections.abc import Iterator
 
+import dagster as dg
 import pytest
 
+from bookchunk_assets.assets.chapter import RECIPES
+from bookchunk_assets.corpus.targets import Place
+from bookchunk_assets.definitions import defs
+from bookchunk_assets.orchestration.partitions import BOOKS
+from bookchunk_assets.orchestration.provenance import last_metadata, materialized
+from bookchunk_assets.orchestration.reconcile import watch
+from bookchunk_assets.orchestration.runs import run_stage
 from bookchunk_tests.claude_server import KEY, Body, ClaudeServer, Fault, is_summary, prompt_of, serving
 from bookchunk_tests.claude_shelf import CHAPTERS, PLANTED, SECTIONS, command, write_book, write_chapter
 from bookchunk_tests.conftest import Shelf
@@ -306,6 +314,9 @@ def test_no_key_passage_or_prompt_is_told_anywhere(
     told = "".join(child.communicate(timeout=120))
     assert child.returncode == 3
     assert "tale/ch02" in told
+    with dg.DagsterInstance.get() as instance:
+        made = materialized(instance, "context_prefixes", [f"tale/ch{n:02d}" for n in range(1, CHAPTERS + 1)])
+    assert set(made) == {"tale/ch01", "tale/ch03", "tale/ch04", "tale/ch05"}, "other chapters go on"
     claude.fault = lambda n, body: None
     told += "".join(command(shelf).communicate(timeout=120))
     result = shelf.run("chunk", "tale")
@@ -318,3 +329,48 @@ def test_no_key_passage_or_prompt_is_told_anywhere(
         assert secret not in told
         for path in files:
             assert secret.encode() not in path.read_bytes(), path
+
+
+def test_an_answer_of_no_use_is_a_warning_for_as_long_as_it_stands(shelf: Shelf, claude: ClaudeServer) -> None:
+    write_book(shelf, 1)
+    claude.fault = lambda n, body: Fault(text="") if "year 1043" in prompt_of(body) and not is_summary(body) else None
+    report = shelf.chunk()
+    assert report["context"]["generated"] == SECTIONS
+    assert [warning.partition(" (request")[0] for warning in report["warnings"]] == [
+        "1 prefixes are extractive: claude-haiku-4-5 gave no answer of use",
+        "tale-ch01-0003: claude-haiku-4-5 gave an empty answer",
+    ]
+    assert [record["metadata"]["prefix_source"] for record in shelf.records()].index("extractive") == 2
+    claude.calls()
+    assert len(shelf.chunk("--no-changed-only")["warnings"]) == 1
+    assert claude.calls() == (0, 0)
+
+
+def test_an_unknown_model_is_unpriced_and_not_free(shelf: Shelf, claude: ClaudeServer) -> None:
+    write_book(shelf, 1)
+    shelf.manifest(rag={"context_model": "claude-of-tomorrow"})
+    assert "claude-of-tomorrow, unpriced" in shelf.run("status", "tale", "--cost").stdout
+    assert "no price of claude-of-tomorrow is known" in shelf.chunk("--max-cost", "1", status=3)["warnings"][0]
+    assert claude.paths == []
+    report = shelf.run("chunk", "tale").stdout
+    assert f"unpriced in API spend ({SECTIONS} generated, 0 reused, claude-of-tomorrow)" in report
+    assert shelf.chunk()["context"]["dollars"] == 0.0, "nothing was asked for"
+
+
+def test_a_run_of_dagster_s_own_reports_what_the_file_has_cost(shelf: Shelf, claude: ClaudeServer) -> None:
+    shelf.chunk()
+    claude.usage.clear()
+    write_chapter(shelf, 2, s3="An edited paragraph.")
+    with dg.DagsterInstance.get() as instance:
+        place = Place(shelf.book, shelf.root / "corpus")
+        watch(instance, place)
+        for recipe in RECIPES:
+            run_stage(instance, defs, recipe.name, ["tale/ch02"])
+        watch(instance, place)
+        run_stage(instance, defs, "chunks_jsonl", ["tale"], BOOKS)
+        told = last_metadata(instance, "context_prefixes", "tale/ch02")
+    report = json.loads((shelf.out.parent / "report.json").read_bytes())
+    assert report["context"]["generated"] == told["generated"] == 1
+    assert report["context"]["dollars"] == pytest.approx(claude.dollars(), abs=1e-6)
+    assert report["spend"]["claude-haiku-4-5"]["output"] == claude.usage["claude-haiku-4-5"]["output_tokens"]
+    assert told["dollars"] == pytest.approx(claude.dollars())

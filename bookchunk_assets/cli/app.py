@@ -72,7 +72,8 @@ def chunk(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
     """Chunk books into chunks.jsonl, running only what is stale."""
-    from bookchunk_assets.cli.chunk import Paying, chunk_books
+    from bookchunk_assets.cli.chunk import chunk_books
+    from bookchunk_assets.cli.paying import Purse
     from bookchunk_assets.corpus.settings import Choice
 
     asked = Choice(
@@ -81,8 +82,8 @@ def chunk(
         None if context is Context.auto else context.value,
         None if embedding is Embedding.auto else embedding.value,
     )
-    paying = Paying(context_mode is Mode.batch, refresh_context, max_cost)
-    leave(lambda: chunk_books(target, corpus, asked, changed_only, out, as_json, quiet, paying))
+    purse = Purse(context_mode is Mode.batch, refresh_context, max_cost)
+    leave(lambda: chunk_books(target, corpus, asked, changed_only, out, as_json, quiet, purse))
 
 
 @app.command()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -13,7 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bookchunk_assets.cli.app import Status, print_json, told
 from bookchunk_assets.cli.instance import open_instance
-from bookchunk_assets.cli.work import Order, Purse, chunk
+from bookchunk_assets.cli.paying import Purse
+from bookchunk_assets.cli.work import Order, chunk
 from bookchunk_assets.corpus.faults import Fault, Refused
 from bookchunk_assets.corpus.settings import Choice
 from bookchunk_assets.corpus.targets import find_books
@@ -21,15 +21,6 @@ from bookchunk_assets.orchestration.runs import StageFailed
 from bookchunk_assets.outputs.report import Report, not_made, render, with_spend
 
 Advance = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Paying:
-    """How models that cost money are asked."""
-
-    batch: bool = False
-    refresh: bool = False
-    max_cost: float | None = None
 
 
 def chunk_books(
@@ -40,7 +31,7 @@ def chunk_books(
     out: Path | None,
     as_json: bool,
     quiet: bool,
-    paying: Paying,
+    purse: Purse,
 ) -> int:
     """Chunk the books, print their reports, and return the highest exit status."""
     try:
@@ -52,12 +43,10 @@ def chunk_books(
     instance = open_instance()
     reports: list[Report] = []
     highest = Status.PASS
-    purse = Purse(paying.max_cost)
-    options = {"batch": paying.batch, "refresh": paying.refresh}
     for place in places:
         slug = place.folder.resolve().name
         with progress(slug, quiet) as advance:
-            order = Order(asked, changed_only, out, tell, options, purse, advance)
+            order = Order(asked, changed_only, out, tell, purse, advance)
             try:
                 report = chunk(instance, place, order)
             except Refused as refused:

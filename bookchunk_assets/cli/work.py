@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,41 +14,27 @@ import dagster as dg
 
 from bookchunk_assets.assets import book as book_assets
 from bookchunk_assets.assets.chapter import RECIPES
+from bookchunk_assets.cli.paying import STAGE as PAID_STAGE
+from bookchunk_assets.cli.paying import BookPurse, Purse
 from bookchunk_assets.corpus.book import Book, Survey, survey
 from bookchunk_assets.corpus.faults import Fault, Refused
 from bookchunk_assets.corpus.settings import Choice, Settings, size_problem
 from bookchunk_assets.corpus.targets import Place
 from bookchunk_assets.definitions import defs
 from bookchunk_assets.orchestration.bindings import Binding, bind, keep, load_binding
-from bookchunk_assets.orchestration.claude import context_config
 from bookchunk_assets.orchestration.home import home_of, lend, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS
-from bookchunk_assets.orchestration.provenance import newest_event
 from bookchunk_assets.orchestration.reconcile import Reconciled, observe_book, reconcile
 from bookchunk_assets.orchestration.runs import StageFailed, run_stage
-from bookchunk_assets.orchestration.spending import Spent, spent_by, spent_since
+from bookchunk_assets.orchestration.spending import Spent
 from bookchunk_assets.orchestration.staleness import stale
 from bookchunk_assets.outputs.files import OutputPaths, write_whole
 from bookchunk_assets.outputs.publish import publish, unchanged
 from bookchunk_assets.outputs.report import Report, with_spend
 
 Tell = Callable[[str], None]
-PAID_STAGE = "context_prefixes"
 BATCH = 100  # chapters a run: what a killed command or a watcher of its progress waits for at most
-
-
-@dataclass(slots=True)
-class Purse:
-    """What a command may spend over all its books, in dollars (None: as much as it takes), and what it has spent."""
-
-    most: float | None = None
-    spent: Spent = field(default_factory=Spent)
-
-    @property
-    def left(self) -> float | None:
-        """What may still be spent."""
-        return None if self.most is None else max(self.most - (self.spent.dollars or 0.0), 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +45,7 @@ class Order:
     changed_only: bool
     out: Path | None
     tell: Tell
-    context: Mapping[str, Any] = field(default_factory=dict)
-    purse: Purse = field(default_factory=lambda: Purse())
+    purse: Purse = field(default_factory=Purse)
     advance: Callable[[str, int, int], None] = field(default=lambda stage, done, total: None)
 
 
@@ -118,54 +104,37 @@ def _run_stages(instance: dg.DagsterInstance, found: Reconciled, order: Order) -
     """Run each stage where it is stale, one stage after the other, so that an output that comes out the same stops the
     wave; the seconds that each took, and what was spent."""
     store, seconds = store_of(instance), {}
-    paying = _Paying(instance, found.book, order.purse, order.context)
-    for recipe in RECIPES:
-        name = recipe.name
-        started = time.perf_counter()
-        config = paying.config if name == PAID_STAGE else dict
-        everything = not order.changed_only or (name == PAID_STAGE and order.context.get("refresh"))
-        todo = list(found.partitions) if everything else list(stale(instance, store, recipe, found.partitions))
-        failed: list[StageFailed] = []
-        for at in range(0, len(todo), BATCH):
-            order.advance(name, at, len(todo))
-            try:
-                run_stage(instance, defs, name, todo[at : at + BATCH], CHAPTERS, config)
-            except StageFailed as failure:
-                failed.append(failure)
-                paying.lost(failure)
-        paying.settle()
-        if failed:
-            raise StageFailed.of(failed, paying.spent)
-        order.advance(name, len(todo), len(todo))
-        seconds[name] = round(time.perf_counter() - started, 3)
-    return seconds, paying.spent
+    purse = BookPurse(instance, found.book, order.purse)
+    failed: list[StageFailed] = []
+    try:
+        for recipe in RECIPES:
+            name = recipe.name
+            started = time.perf_counter()
+            everything = not order.changed_only or (name == PAID_STAGE and order.purse.refresh)
+            todo = list(found.partitions) if everything else list(stale(instance, store, recipe, found.partitions))
+            for at in range(0, len(todo), BATCH):
+                order.advance(name, at, len(todo))
+                try:
+                    config = partial(_config, purse, name, failed)
+                    run_stage(instance, defs, name, todo[at : at + BATCH], CHAPTERS, config)
+                except StageFailed as failure:
+                    failed.append(failure)
+            if failed:
+                break
+            order.advance(name, len(todo), len(todo))
+            seconds[name] = round(time.perf_counter() - started, 3)
+    finally:
+        spent = purse.close(failed)
+    if failed:
+        raise StageFailed.of(failed, spent)
+    return seconds, spent
 
 
-class _Paying:
-    """What a book's runs spend of a command's purse."""
-
-    def __init__(self, instance: dg.DagsterInstance, book: str, purse: Purse, options: Mapping[str, Any]) -> None:
-        self._instance, self._book, self._purse, self._options = instance, book, purse, options
-        self._seen = newest_event(instance, PAID_STAGE)
-        self.spent = Spent()
-
-    def config(self) -> Mapping[str, Any]:
-        """The configuration of the next run: what is left may be spent."""
-        self.settle()
-        return context_config({**self._options, "max_cost": self._purse.left})
-
-    def settle(self) -> None:
-        """Take note of what was made since the last time."""
-        seen, self._seen = self._seen, newest_event(self._instance, PAID_STAGE)
-        self._note(spent_since(self._instance, PAID_STAGE, self._book, seen))
-
-    def lost(self, failure: StageFailed) -> None:
-        """Take note of what chapters that failed had cost."""
-        self._note(spent_by(failure.told.values()))
-
-    def _note(self, spent: Spent) -> None:
-        self.spent += spent
-        self._purse.spent += spent
+def _config(
+    purse: BookPurse, stage: str, before: Sequence[StageFailed], now: Sequence[StageFailed]
+) -> Mapping[str, Any]:
+    """A stage's run configuration."""
+    return purse.config([*before, *now]) if stage == PAID_STAGE else {}
 
 
 def _publish(

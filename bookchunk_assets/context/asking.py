@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from bookchunk_assets.chunking.chunk import Chunk
 from bookchunk_assets.context.answers import mended, problem, summary_of
@@ -25,6 +26,7 @@ from bookchunk_assets.models.port import Reply, Request, TextModel
 from bookchunk_assets.models.prices import price_of
 from bookchunk_assets.models.usage import Usage, added
 
+T = TypeVar("T")
 Judge = Callable[[Reply], str | None]
 
 
@@ -121,6 +123,10 @@ class Asking:
                     raise
             return self._model
 
+    def patiently(self, call: Callable[[], T]) -> T:
+        """A call by the process's limits, tried again where it may yet go well."""
+        return persistent(call, self.limits, gate("anthropic", self.limits.calls))
+
     def stop(self, why: ModelFailed) -> None:
         """Let no further question go out."""
         with self._lock:
@@ -163,7 +169,7 @@ class Asking:
         bound = price.of(Usage(request.most_input, request.max_tokens)) if price else 0.0
         with self.budget.call(bound) as cost:
             model = self.model
-            reply = persistent(lambda: model.ask(request), self.limits, gate("anthropic", self.limits.calls))
+            reply = self.patiently(lambda: model.ask(request))
             cost.append(price.of(reply.usage) if price else 0.0)
             return reply
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import count, takewhile
 
 from bookchunk_assets.context.answers import summary_of
 from bookchunk_assets.context.asking import Asking, ChapterJob, Question
 from bookchunk_assets.models.failure import Gone, ModelFailed, Transient
-from bookchunk_assets.models.limits import gate, persistent
 from bookchunk_assets.models.port import Request
 from bookchunk_assets.models.prices import dollars
 from bookchunk_assets.models.usage import BATCH, Usage, added
@@ -32,14 +32,14 @@ def collect_by_batches(asking: Asking, jobs: Sequence[ChapterJob], *, wait: bool
             known = {**_summaries(asking, jobs), **_prefixes(asking, jobs)}
             for batch in list(asking.paid.batches):
                 try:
-                    if wait or asking.model.ended(batch):
+                    if wait or asking.patiently(partial(asking.model.ended, batch)):
                         _collect(asking, batch, known, jobs, [])
                 except Gone:  # results are kept for some weeks
                     asking.paid.collected(batch)
         if wait:
             _round(asking, _summaries(asking, jobs), jobs)
             _round(asking, _prefixes(asking, jobs), jobs)
-    except (ModelFailed, Transient) as failed:
+    except ModelFailed as failed:
         asking.stop(ModelFailed(str(failed), final=True))
 
 
@@ -91,7 +91,7 @@ def _handed_in(asking: Asking, requests: Mapping[str, Request]) -> str:
                 return lost
             raise
 
-    batch = persistent(once, asking.limits, gate("anthropic", asking.limits.calls))
+    batch = asking.patiently(once)
     asking.paid.hand_in(batch)
     return batch
 
@@ -127,13 +127,12 @@ def _affordable(asking: Asking, wanted: Owned, left: Sequence[str]) -> tuple[lis
 
 def _collect(asking: Asking, batch: str, known: Owned, jobs: Sequence[ChapterJob], cost: list[float]) -> None:
     """Wait for a batch's end and keep its answers. What belongs to no question of today is paid for all the same."""
-    through = gate("anthropic", asking.limits.calls)
     model = asking.model
     for attempt in count(1):
-        if persistent(lambda: model.ended(batch), asking.limits, through):
+        if asking.patiently(lambda: model.ended(batch)):
             break
         time.sleep(asking.limits.pause(attempt, None))
-    for key, reply in persistent(lambda: list(model.results(batch)), asking.limits, through):
+    for key, reply in asking.patiently(lambda: list(model.results(batch))):
         if reply is None:
             continue
         tariff = jobs[0].settings.context_model + BATCH

@@ -37,10 +37,10 @@ def run_stage(
     asset: str,
     partitions: Sequence[str],
     kind: dg.DynamicPartitionsDefinition = CHAPTERS,
-    config: Callable[[], Mapping[str, Any]] = dict,
+    config: Callable[[Sequence[StageFailed]], Mapping[str, Any]] = lambda failed: {},
 ) -> None:
-    """Materialise an asset's partitions: one run for each range of neighbours, in Dagster's order of keys, with the
-    ``config`` as it is then. One that fails holds back no other; ``StageFailed`` tells of all."""
+    """Materialise an asset's partitions: one run for each range of neighbours, in Dagster's order of keys, with what
+    ``config`` gives after those that failed. One that fails holds back no other; ``StageFailed`` tells of all."""
     declare_key()
     failed: list[StageFailed] = []
     job = defs.resolve_implicit_global_asset_job_def()
@@ -51,7 +51,7 @@ def run_stage(
             asset_selection=[dg.AssetKey(asset)],
             partition_key=first if one else None,
             tags={} if one else {RANGE_START: first, RANGE_END: last},
-            run_config={**QUIET, **config()},
+            run_config={**QUIET, **config(failed)},
             raise_on_error=False,
         )
         if not result.success:
