@@ -22,6 +22,7 @@ from bookchunk_assets.corpus.settings import Choice, Settings, size_problem
 from bookchunk_assets.corpus.targets import Place
 from bookchunk_assets.definitions import defs
 from bookchunk_assets.orchestration.bindings import Binding, bind, keep, load_binding
+from bookchunk_assets.orchestration.claude import preload
 from bookchunk_assets.orchestration.home import home_of, lend, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS
@@ -112,6 +113,8 @@ def _run_stages(instance: dg.DagsterInstance, found: Reconciled, order: Order) -
             started = time.perf_counter()
             everything = not order.changed_only or (name == PAID_STAGE and order.purse.refresh)
             todo = list(found.partitions) if everything else list(stale(instance, store, recipe, found.partitions))
+            if todo and recipe is RECIPES[0] and found.settings.context == "anthropic":
+                preload()
             for at in range(0, len(todo), BATCH):
                 order.advance(name, at, len(todo))
                 try:

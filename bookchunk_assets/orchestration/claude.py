@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from importlib import import_module
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from bookchunk_assets.models.claude import Claude
 
 KEY = "ANTHROPIC_API_KEY"
+ADAPTER = "bookchunk_assets.models.claude"  # imported late: the SDK takes more than a second, which most runs need not
 
 
 class ClaudeResource(dg.ConfigurableResource[Any]):
@@ -28,9 +31,9 @@ class ClaudeResource(dg.ConfigurableResource[Any]):
         if not self.api_key:
             told = "set it, or switch the book by `--context extractive`"
             raise ModelFailed(f"{KEY} is not set, and prefixes are to be asked for; {told}", final=True)
-        from bookchunk_assets.models.claude import Claude  # half a second, which most runs need not spend
-
-        return Claude(self.api_key, limits)
+        adapter: Any = import_module(ADAPTER)
+        client: Claude = adapter.Claude(self.api_key, limits)
+        return client
 
 
 def claude_resource() -> ClaudeResource:
@@ -50,6 +53,11 @@ class ContextOptions(dg.Config):  # type: ignore[misc]
     batch: bool = Field(default=False, description="By message batches, at half the price, within a day.")
     refresh: bool = Field(default=False, description="Ask anew for what is there already.")
     max_cost: float | None = Field(default=None, description="Dollars at which to stop before they are exceeded.")
+
+
+def preload() -> None:
+    """Begin to import the SDK, for a run that will want it once its earlier stages are done."""
+    Thread(target=import_module, args=(ADAPTER,), daemon=True).start()
 
 
 def context_config(options: Mapping[str, object]) -> dict[str, object]:
