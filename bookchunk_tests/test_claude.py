@@ -337,7 +337,7 @@ def test_an_answer_of_no_use_is_a_warning_for_as_long_as_it_stands(shelf: Shelf,
     report = shelf.chunk()
     assert report["context"]["generated"] == SECTIONS
     assert [warning.partition(" (request")[0] for warning in report["warnings"]] == [
-        "1 prefixes are extractive: claude-haiku-4-5 gave no answer of use",
+        f"1 of {SECTIONS} prefixes are extractive: claude-haiku-4-5 gave no answer of use",
         "tale-ch01-0003: claude-haiku-4-5 gave an empty answer",
     ]
     assert [record["metadata"]["prefix_source"] for record in shelf.records()].index("extractive") == 2

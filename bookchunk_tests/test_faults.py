@@ -126,3 +126,21 @@ def test_the_cache_is_used_where_a_model_has_one_for_so_short_a_start(server: Cl
     used = one.spend["claude-haiku-5-5"]
     assert used.cache_write > 400
     assert used.cache_read == 2 * used.cache_write
+
+
+def test_a_run_that_is_left_keeps_what_is_under_way(server: ClaudeServer, tmp_path: Path) -> None:
+    server.latency = 0.02
+    jobs = [job(number) for number in range(1, 7)]
+
+    def asking() -> Asking:
+        return Asking(
+            lambda: Claude(KEY, LIMITS), LIMITS, Paid([], Journal(tmp_path / "j.jsonl"), anew=False), Budget(None)
+        )
+
+    left = write_prefixes(asking(), jobs)
+    next(left)
+    left.close()
+    before = len(server.requests)
+    assert 4 <= before < 24
+    assert len(list(write_prefixes(asking(), jobs))) == 6
+    assert len(server.requests) == 24, "each question once"

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TypeVar
 
 from bookchunk_assets.chunking.chunk import Chunk
@@ -106,8 +107,8 @@ class Asking:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """What is under way ends; nothing new starts."""
-        self.stop(ModelFailed("the run was stopped", final=True))
+        if self._model is not None:
+            self._model.close()
 
     @property
     def model(self) -> TextModel:
@@ -217,20 +218,26 @@ def write_prefixes(asking: Asking, jobs: Iterable[ChapterJob]) -> Iterator[Outco
     """Each chapter's prefixes, or why it has none, as they are done. Chapters overlap, so that no call waits for a
     chapter's last one; no more are open than calls can be under way."""
     most = asking.limits.calls
-    with ThreadPoolExecutor(most) as calls, ThreadPoolExecutor(most) as chapters, asking:
-        open_: dict[Future[Written], ChapterJob] = {}
-        coming = iter(jobs)
-        more = True
-        while more or open_:
-            while more and len(open_) < most:
-                job = next(coming, None)
-                if more := job is not None:
-                    assert job is not None
-                    open_[chapters.submit(asking.chapter, job, calls)] = job
-            done, _ = wait(open_, return_when=FIRST_COMPLETED)
-            for each in done:
-                job = open_.pop(each)
-                try:
-                    yield job, each.result()
-                except ModelFailed as failed:
-                    yield job, failed
+    with asking, ThreadPoolExecutor(most) as calls, ThreadPoolExecutor(most) as chapters:
+        try:
+            yield from _side_by_side(most, iter(jobs), lambda job: chapters.submit(asking.chapter, job, calls))
+        finally:  # where the run is left before its end, what is under way ends, and nothing new starts
+            asking.stop(ModelFailed("the run was stopped", final=True))
+
+
+def _side_by_side(
+    most: int, jobs: Iterator[ChapterJob], start: Callable[[ChapterJob], Future[Written]]
+) -> Iterator[Outcome]:
+    under_way: dict[Future[Written], ChapterJob] = {}
+    while True:
+        for job in islice(jobs, most - len(under_way)):
+            under_way[start(job)] = job
+        if not under_way:
+            return
+        for each in wait(under_way, return_when=FIRST_COMPLETED).done:
+            job = under_way.pop(each)
+            error = each.exception()
+            if isinstance(error, ModelFailed):
+                yield job, error
+            else:
+                yield job, each.result()

@@ -50,7 +50,7 @@ class Claude:
         )
 
     def close(self) -> None:
-        """Close the connections."""
+        """See the port."""
         self._client.close()
 
     def ask(self, request: Request) -> Reply:

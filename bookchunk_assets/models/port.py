@@ -41,6 +41,9 @@ class Reply:
 class TextModel(Protocol):
     """A provider of such models. Each method raises ``Transient`` or ``ModelFailed``."""
 
+    def close(self) -> None:
+        """Close the connections."""
+
     def ask(self, request: Request) -> Reply:
         """The answer to one question."""
 

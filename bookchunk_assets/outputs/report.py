@@ -93,7 +93,8 @@ def make_report(
     failed = any(not check.passed and not check.warns for check in checks)
     told = [*warnings, *(f"{check.name}: {check.what}" for check in checks if check.warns and not check.passed)]
     if settings.context != "extractive" and sizes.extractive:
-        told.append(f"{sizes.extractive} prefixes are extractive: {settings.context_model} gave no answer of use")
+        few = f"{sizes.extractive} of {len(sizes.tokens)} prefixes are extractive"
+        told.append(f"{few}: {settings.context_model} gave no answer of use")
     summary = difference.summary
     total = len(sizes.tokens)
     return Report(
