@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import texts
+from benchmarks import asking, texts
 from benchmarks.chunkers import SIZE, Chunker, chunks_of, floors, peers, records_of
 from bookchunk_assets.chunking.tokens import count
 from bookchunk_assets.markdown.parse import parse_chapter
@@ -37,6 +37,7 @@ def main() -> None:
     thai()
     memory()
     bookkeeping(asked.chapters)
+    asking.asking()
 
 
 def speed(name: str, chapters: Sequence[bytes]) -> None:

@@ -213,6 +213,13 @@ def _thai_sentences(text: str) -> Iterator[str]:
     yield text[start:]
 
 
+def located(text: str, chunk: Chunk, settings: Settings) -> str:
+    """A text of somebody else's on the passage, told where it stands, and more until it has the length."""
+    words = wording(_language(chunk, settings))
+    text = one_line(words.sentences(f"{_place(chunk, settings, words)}: {text}"))
+    return text if count(text) >= LEAST else _lengthened(text, chunk, settings)
+
+
 def _lengthened(text: str, chunk: Chunk, settings: Settings) -> str:
     """A short prefix with more of what is true of the passage, until it has the length."""
     words = wording(_language(chunk, settings))
