@@ -17,6 +17,7 @@ from bookchunk_assets.corpus.faults import Fault, Refused
 from bookchunk_assets.corpus.settings import Choice, size_problem
 from bookchunk_assets.corpus.targets import Place
 from bookchunk_assets.definitions import defs
+from bookchunk_assets.embedding.plan import plan_of
 from bookchunk_assets.orchestration.bindings import Binding, bind, keep, load_binding
 from bookchunk_assets.orchestration.home import home_of, store_of
 from bookchunk_assets.orchestration.lock import book_lock
@@ -67,7 +68,7 @@ def _chunk(instance: dg.DagsterInstance, slug: str, place: Place, order: Order, 
     with book_lock(home_of(instance), slug, lambda: order.tell(f"{slug}: another process works on it; waiting")):
         found, book = checked(place)
         before = load_binding(instance, slug)
-        _refuse_sizes(book, before, order.asked)
+        _refuse_settings(book, before, order.asked)
         binding = bind(instance, book, place.root, order.asked)
         settings = binding.settings(book.manifest, book.manifest_version)
         if before and order.asked == Choice() and before.settings(book.manifest, book.manifest_version) != settings:
@@ -83,17 +84,18 @@ def _chunk(instance: dg.DagsterInstance, slug: str, place: Place, order: Order, 
         return report
 
 
-def _refuse_sizes(book: Book, known: Binding | None, asked: Choice) -> None:
+def _refuse_settings(book: Book, known: Binding | None, asked: Choice) -> None:
     binding = Binding("", "", book.manifest_version, {}, known.recorded if known else Choice(), asked)
     settings = binding.settings(book.manifest, book.manifest_version)
     manifest = str(book.folder / f"{book.manifest.slug}-book.json")
     if problem := size_problem(settings):
         raise Refused([Fault(manifest, 1, problem)])
-    if settings.context != "extractive" or settings.embedding != "none":
-        told = (
-            f"context {settings.context}, embedding {settings.embedding}: this version makes extractive and none only"
-        )
-        raise Refused([Fault(manifest, 1, told)])
+    if settings.context != "extractive":
+        raise Refused([Fault(manifest, 1, f"context {settings.context}: this version makes extractive only")])
+    try:
+        plan_of(settings)
+    except ValueError as error:
+        raise Refused([Fault(manifest, 1, str(error))]) from None
 
 
 def _run_stages(instance: dg.DagsterInstance, found: Reconciled, order: Order) -> dict[str, float]:
@@ -120,11 +122,14 @@ def _publish(
     slug, settings = reconciled.book, reconciled.settings
     book = book_assets.sound(found)
     if order.out is not None:
-        published = publish(paths, settings, book_assets.finished_chapters(store_of(instance), book))
-        return book_assets.reported(found, book, settings, paths, published)
+        finished = book_assets.FinishedChapters(store_of(instance), book)
+        published = publish(paths, settings, finished)
+        vectors = book_assets.vectors_made(instance, settings, finished.partitions, after=0)
+        return book_assets.reported(found, book, settings, paths, published, vectors)
     why = stale(instance, None, book_assets.RECIPE, [slug]).get(slug) or book_assets.damaged(instance, slug, paths)
     if why is None and order.changed_only:
-        return book_assets.reported(found, book, settings, paths, unchanged(paths))
+        vectors = book_assets.vectors_made(instance, settings, (), after=0)
+        return book_assets.reported(found, book, settings, paths, unchanged(paths), vectors)
     run_stage(instance, defs, "chunks_jsonl", [slug], BOOKS)
     return Report.from_json(paths.report.read_bytes())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bookchunk_assets.corpus.manifest import MIN_TARGET, Manifest
@@ -55,10 +56,17 @@ def resolve_settings(manifest: Manifest, override: Choice, recorded: Choice) -> 
         contents_chunk=manifest.kind == "documents" if rag.contents_chunk is None else rag.contents_chunk,
         context=_said(override.context, rag.context, recorded.context) or "extractive",
         context_model=rag.context_model or "claude-haiku-4-5",
-        embedding=_said(override.embedding, rag.embedding, recorded.embedding) or "none",
+        embedding=_said(override.embedding, rag.embedding, recorded.embedding) or "local",
         embedding_model=rag.embedding_model,
         late=rag.late,
     )
+
+
+def auto_embedding(environment: Mapping[str, str]) -> str:
+    """Who makes the vectors of a book of which nothing is said or recorded: a provider whose key is there, else the
+    model in the box."""
+    keys = {"VOYAGE_API_KEY": "voyage", "OPENAI_API_KEY": "openai"}
+    return next((provider for key, provider in keys.items() if environment.get(key)), "local")
 
 
 def size_problem(settings: Settings) -> str | None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+import os
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import dagster as dg
 
 from bookchunk_assets.corpus.book import Book
 from bookchunk_assets.corpus.manifest import Manifest
-from bookchunk_assets.corpus.settings import Choice, Settings, resolve_settings
+from bookchunk_assets.corpus.settings import Choice, Settings, auto_embedding, resolve_settings
 from bookchunk_assets.orchestration.provenance import remember, remembered
 
 NOTHING = Choice()
@@ -57,6 +58,8 @@ def bind(instance: dg.DagsterInstance, book: Book, root: Path, asked: Choice | N
     slug = book.manifest.slug
     known = load_binding(instance, slug)
     recorded = known.recorded if known else NOTHING
+    if recorded.embedding is None:
+        recorded = replace(recorded, embedding=auto_embedding(os.environ))
     override = known.override if known and known.manifest_version == book.manifest_version else NOTHING
     if asked is not None:
         override = asked

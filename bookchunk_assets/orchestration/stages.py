@@ -20,9 +20,11 @@ from bookchunk_assets.corpus.faults import Refused
 from bookchunk_assets.corpus.manifest import Manifest
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.corpus.text import NoText
+from bookchunk_assets.embedding.kept import Kept
+from bookchunk_assets.embedding.port import EmbeddingFailed
 from bookchunk_assets.orchestration.automation import ONCE_SETTLED
 from bookchunk_assets.orchestration.bindings import Binding, load_binding
-from bookchunk_assets.orchestration.home import home_of, store_of
+from bookchunk_assets.orchestration.home import home_of, kept_vectors, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import CHAPTERS, book_of, chapter_of
 from bookchunk_assets.orchestration.provenance import Made, materialization, observe, observed
@@ -70,6 +72,10 @@ class ChapterAtWork:
     def read(self, stage: str, row: type[T]) -> list[T]:
         """What an earlier stage made of this chapter."""
         return self.store.read(stage, self.partition, row)
+
+    def kept_vectors(self) -> Kept:
+        """The book's vectors that were made before."""
+        return kept_vectors(self.instance, book_of(self.partition))
 
     def _saw(self, asset: str, version: str) -> None:
         if asset not in self.inputs or self.inputs[asset].version != version:
@@ -135,7 +141,7 @@ def _event(recipe: Recipe, make: Make, row: type, chapter: ChapterAtWork) -> dg.
     started = time.perf_counter()
     try:
         rows = make(chapter)
-    except (NoText, Refused, OSError, KeyError) as error:
+    except (NoText, Refused, EmbeddingFailed, OSError, KeyError) as error:
         raise dg.Failure(f"{chapter.partition}: {recipe.name}: {error}") from error
     version = chapter.store.write(recipe.name, chapter.partition, rows, row)
     metadata = {"rows": len(rows), "seconds": round(time.perf_counter() - started, 4), **chapter.metadata}
