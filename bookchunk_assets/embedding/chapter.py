@@ -35,13 +35,19 @@ def _one_way(way: Embedder, chapter: Chapter, kept: Kept) -> tuple[Floats, set[i
     found = kept.find(dict.fromkeys(keys))
     wanted = [n for n, key in enumerate(keys) if key not in found]
     dollars, made = 0.0, set[int]()
-    for batch in way.vectors(chapter, wanted) if wanted else ():
-        vectors = sound(batch, way.model)
-        own = [keys[n] for n in batch.numbers]
-        kept.keep(own, vectors)
-        found.update(zip(own, vectors, strict=True))
-        dollars += batch.dollars
-        made.update(batch.numbers)
+    try:
+        for batch in way.vectors(chapter, wanted) if wanted else ():
+            vectors = sound(batch, way.model)
+            own = [keys[n] for n in batch.numbers]
+            kept.keep(own, vectors)
+            found.update(zip(own, vectors, strict=True))
+            dollars += batch.dollars
+            made.update(batch.numbers)
+    except EmbeddingFailed as failed:
+        kept_so_far = (
+            f"; {len(made)} of {len(wanted)} vectors came before it and are kept, ${dollars:.4f}" if made else ""
+        )
+        raise EmbeddingFailed(f"{failed}{kept_so_far}") from failed
     if missing := [n for n, key in enumerate(keys) if key not in found]:
         raise EmbeddingFailed(f"{way.model} gave no vector for {len(missing)} of {len(keys)} passages")
     sizes = {len(found[key]) for key in keys}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bookchunk_assets.chunking.chunk import Chunk
 from bookchunk_assets.context.prefix import PrefixedChunk
 from bookchunk_assets.embedding.pooling import Span
 from bookchunk_assets.embedding.port import Chapter, Passage
@@ -23,11 +22,12 @@ class EmbeddedChunk:
 
 def passages_of(parsed: ParsedChapter, chunks: Sequence[PrefixedChunk]) -> Chapter:
     """A chapter as its model sees it."""
-    return Chapter(parsed.text, tuple(Passage(each.embedded_text, own_span(parsed, each.chunk)) for each in chunks))
+    spans = (own_span(parsed, each.chunk.kind, each.chunk.char_start, each.chunk.char_end) for each in chunks)
+    return Chapter(
+        parsed.text, tuple(Passage(each.embedded_text, span) for each, span in zip(chunks, spans, strict=True))
+    )
 
 
-def own_span(parsed: ParsedChapter, chunk: Chunk) -> Span | None:
-    """A body chunk's own characters in clean text: comments and lifted footnotes are not there."""
-    if chunk.kind != "body":
-        return None
-    return clean_offset(parsed.breaks, chunk.char_start), clean_offset(parsed.breaks, chunk.char_end)
+def own_span(parsed: ParsedChapter, kind: str, start: int, end: int) -> Span | None:
+    """A body chunk's own characters in clean text, from source offsets: comments and lifted footnotes are not there."""
+    return (clean_offset(parsed.breaks, start), clean_offset(parsed.breaks, end)) if kind == "body" else None
