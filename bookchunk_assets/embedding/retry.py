@@ -43,6 +43,8 @@ def persistent(call: Callable[[], T], judge: Callable[[Exception], Trouble | Non
     for tries in range(1, TRIES + 1):
         try:
             return call()
+        except EmbeddingFailed:
+            raise
         except Exception as error:
             trouble = judge(error)
             if trouble is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import bm25s
 import numpy as np
 import numpy.typing as npt
 import regex
@@ -29,6 +28,8 @@ def words(text: str) -> list[str]:
 
 def bm25_scores(texts: Sequence[str], questions: Sequence[str]) -> Scores:
     """Okapi BM25 (Lucene's form) of each text for each question."""
+    import bm25s  # the assets' module imports this one, and nothing else needs it
+
     index = bm25s.BM25()
     index.index([words(text) for text in texts], show_progress=False)
     known = index.vocab_dict
@@ -69,4 +70,5 @@ def spread(scores: Scores) -> Scores:
     """Each row from its least to its most as 0 to 1."""
     least = scores.min(axis=1, keepdims=True)
     wide = scores.max(axis=1, keepdims=True) - least
-    return (scores - least) / np.where(wide > 0, wide, 1)
+    even: Scores = (scores - least) / np.where(wide > 0, wide, 1)
+    return even
