@@ -72,13 +72,22 @@ def _post(body: dict[str, Any]) -> Any:
     return answer.json()
 
 
+def _detail(answer: httpx.Response) -> str:
+    """What the provider says is wrong, where it is a sentence: anything longer may hold the passages."""
+    try:
+        told = answer.json()["detail"]
+    except (ValueError, KeyError, TypeError):
+        return answer.reason_phrase
+    return told[:200] if isinstance(told, str) else answer.reason_phrase
+
+
 def trouble(error: Exception) -> Trouble | None:
     """An error of the client's, judged."""
     import httpx
 
     if isinstance(error, httpx.HTTPStatusError):
         answer = error.response
-        what = f"jina: {answer.status_code} {answer.text[:200]}"
+        what = f"jina: {answer.status_code} {_detail(answer)}"
         return Trouble(what, may_pass(answer.status_code), asked_wait(answer.headers.get("retry-after")))
     if isinstance(error, httpx.TransportError):
         return Trouble(f"jina: no answer: {error}", may_pass(None))

@@ -16,12 +16,12 @@ from bookchunk_assets.embedding.e5.encoder import Encoder
 from bookchunk_assets.embedding.e5.tokenizer import Ints, PieceTokenizer
 from bookchunk_assets.embedding.e5.weights import NoWeights, shipped
 from bookchunk_assets.embedding.keys import key_of
+from bookchunk_assets.embedding.plan import RULES
 from bookchunk_assets.embedding.pooling import Floats, Span, SpanMeans
 from bookchunk_assets.embedding.port import Batch, Chapter, EmbeddingFailed
 from bookchunk_assets.embedding.windows import windows
 
 MODEL = "multilingual-e5-small"
-RULES = "1"
 OVERLAP = 128  # pieces that two windows share
 PASSAGE, QUERY = "passage:", "query:"
 

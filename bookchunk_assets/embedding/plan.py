@@ -13,7 +13,7 @@ import yaml
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.embedding.port import Embedder
 
-RULES = "1"
+RULES = "1"  # of how local vectors are made too
 LATE = {"local": "off", "jina": "on"}  # what ``rag.late`` is where a manifest is silent; for ``local`` by the figures
 
 

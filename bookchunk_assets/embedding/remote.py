@@ -93,12 +93,10 @@ class Remote:
 
     def _refuse_long(self, texts: Sequence[str]) -> None:
         """Nothing is cut silently."""
-        for text, size in zip(texts, self.count(texts), strict=True):
-            if size > self.facts.input_tokens:
-                what = f"a passage of some {size} tokens, {text[:40]!r}…"
-                raise EmbeddingFailed(
-                    f"{what}: {self.model} reads {self.facts.input_tokens}; lower rag.chunk_target_tokens"
-                )
+        longest, most = max(self.count(texts), default=0), self.facts.input_tokens
+        if longest > most:
+            told = f"a passage of up to {longest} tokens, and {self.model} reads {most}"
+            raise EmbeddingFailed(f"{told}; lower rag.chunk_target_tokens")
 
 
 def key_from(name: str, provider: str) -> str:

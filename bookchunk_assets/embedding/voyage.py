@@ -71,5 +71,8 @@ def trouble(error: Exception) -> Trouble | None:
         return None
     status = error.http_status
     headers = error.headers or {}
-    what = f"voyage: {status or 'no answer'}: {error.user_message or error}"
+    said = (
+        error.user_message if isinstance(error.user_message, str) else type(error).__name__
+    )  # a list holds the passages
+    what = f"voyage: {status or 'no answer'}: {said[:200]}"
     return Trouble(what, may_pass(status), asked_wait(headers.get("retry-after") or headers.get("Retry-After")))

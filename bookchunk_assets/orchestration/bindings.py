@@ -58,8 +58,9 @@ def bind(instance: dg.DagsterInstance, book: Book, root: Path, asked: Choice | N
     slug = book.manifest.slug
     known = load_binding(instance, slug)
     recorded = known.recorded if known else NOTHING
-    if recorded.embedding is None:
-        recorded = replace(recorded, embedding=auto_embedding(os.environ))
+    said = book.manifest.rag.embedding  # what a book has is kept to, also when its manifest falls silent
+    keeps = recorded.embedding or auto_embedding(os.environ)
+    recorded = replace(recorded, embedding=keeps if said in (None, "auto") else said)
     override = known.override if known and known.manifest_version == book.manifest_version else NOTHING
     if asked is not None:
         override = asked

@@ -32,6 +32,7 @@ class Encoder:
         self._places = positions + weights.floats("emb.type")[: weights.hidden]
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.enable_cpu_mem_arena = options.enable_mem_pattern = False  # windows of every length would fill it
         options.log_severity_level = 3
         model = graph(weights).SerializeToString()
         self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
@@ -53,20 +54,23 @@ class Encoder:
 def graph(weights: Weights) -> ModelProto:
     """BERT's encoder over summed embeddings ``[1, pieces, hidden]``."""
     nodes: list[NodeProto] = []
-    values: dict[str, Floats] = {}
+    values: list[TensorProto] = []
+
+    def value(name: str, array: Floats) -> str:
+        values.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        return name
 
     def node(kind: str, *inputs: str, to: str, domain: str = "", **attributes: Any) -> str:
         nodes.append(helper.make_node(kind, inputs, [to], domain=domain, **attributes))
         return to
 
     def linear(x: str, name: str, width: int, to: str) -> str:
-        values[f"{name}.w"] = weights.matrix(f"{name}.w", width).T
-        values[f"{name}.b"] = weights.floats(f"{name}.b")
-        return node("Add", node("MatMul", x, f"{name}.w", to=f"{to}*"), f"{name}.b", to=to)
+        by = value(f"{name}.w", weights.matrix(f"{name}.w", width).T)
+        return node("Add", node("MatMul", x, by, to=f"{to}*"), value(f"{name}.b", weights.floats(f"{name}.b")), to=to)
 
     def normal(x: str, name: str, to: str) -> str:
-        values[f"{name}.w"], values[f"{name}.b"] = weights.floats(f"{name}.w"), weights.floats(f"{name}.b")
-        return node("LayerNormalization", x, f"{name}.w", f"{name}.b", to=to, axis=-1, epsilon=weights.epsilon)
+        by = [value(each, weights.floats(each)) for each in (f"{name}.w", f"{name}.b")]
+        return node("LayerNormalization", x, *by, to=to, axis=-1, epsilon=weights.epsilon)
 
     hidden = weights.hidden
     x = normal("pieces", "emb.ln", "x")
@@ -84,7 +88,7 @@ def graph(weights: Weights) -> ModelProto:
         "encoder",
         [helper.make_tensor_value_info("pieces", TensorProto.FLOAT, shape)],
         [helper.make_tensor_value_info(x, TensorProto.FLOAT, shape)],
-        [numpy_helper.from_array(np.ascontiguousarray(value), name) for name, value in values.items()],
+        values,
     )
     opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(CONTRIB, 1)]
     return helper.make_model(made, opset_imports=opsets, ir_version=10)
