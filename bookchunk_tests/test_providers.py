@@ -167,7 +167,7 @@ def test_a_missing_key_is_told_and_what_needs_no_call_goes_on(
         monkeypatch.delenv(name, raising=False)
         assert embed_chapter(embedders(plan), a_chapter(), kept).made == 0
         with pytest.raises(EmbeddingFailed, match=f"{name} is not set.*--embedding local"):
-            embed_chapter(embedders(plan), a_chapter(3), kept)
+            embed_chapter(embedders(plan), Chapter("Anew.", (Passage("Anew.", (0, 5)),)), kept)
 
 
 @pytest.mark.parametrize("package", ["voyageai", "openai", "httpx"])
