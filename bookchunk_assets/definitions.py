@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import dagster as dg
 
-from bookchunk_assets.assets import book, chapter, checks, seen
+from bookchunk_assets.assets import book, chapter, checks, evaluation, seen
 from bookchunk_assets.orchestration import sensors
 from bookchunk_assets.orchestration.claude import claude_resource
 
 defs = dg.Definitions(
-    assets=[seen.chapter_file, seen.chapter_settings, *chapter.STAGES, seen.book_chapters, book.chunks_jsonl],
+    assets=[
+        seen.chapter_file,
+        seen.chapter_settings,
+        *chapter.STAGES,
+        seen.book_chapters,
+        book.chunks_jsonl,
+        evaluation.retrieval_evaluation,
+    ],
     asset_checks=[checks.chunks_jsonl_checks],
     sensors=[sensors.corpus_sensor, sensors.automation],
     schedules=[sensors.corpus_schedule],

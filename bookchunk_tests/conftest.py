@@ -44,7 +44,9 @@ class Shelf:
         self.chapter(number).write_text(chapter_text(number, title or f"Chapter {number}", *paragraphs), "utf-8")
 
     def manifest(self, **fields: Any) -> None:
-        given = {"title": "A Tale", "slug": "tale", "author": "Anna Author"} | fields
+        """The manifest; no vectors where a test does not ask for them."""
+        rag = {"embedding": "none"} | fields.pop("rag", {})
+        given = {"title": "A Tale", "slug": "tale", "author": "Anna Author", "rag": rag} | fields
         (self.book / "tale-book.json").write_text(json.dumps(given), "utf-8")
 
     def run(self, *words: str) -> Result:

@@ -44,7 +44,7 @@ def hold(data: bytes, settings: Settings, name: str = "a.md") -> None:
     parsed, groups, chunks = chunked(data, settings, name)
     assert chunked(data, settings, name)[2] == chunks, "same input, other chunks"
     records = [record(settings.book_slug, settings.language, PrefixedChunk(chunk, PREFIX)) for chunk in chunks]
-    for result in run_checks(settings, [(parsed, groups)], records, vectors=False):
+    for result in run_checks(settings, [(parsed, groups)], records, vectors=None):
         assert result.passed or result.warns, (result.name, result.faults)
     bodies = [chunk for chunk in chunks if chunk.kind == "body"]
     nothing_told_twice(decode(data), bodies)

@@ -16,6 +16,7 @@ from bookchunk_assets.chunking.chunk import Chunk
 from bookchunk_assets.chunking.tokens import count
 from bookchunk_assets.context.prefix import Prefix, PrefixedChunk
 from bookchunk_assets.corpus.settings import Settings
+from bookchunk_assets.embedding.embedded import EmbeddedChunk
 from bookchunk_assets.markdown.chapter import ChapterFacts
 from bookchunk_assets.outputs.checks import CheckResult
 from bookchunk_assets.outputs.diff import Change, Diff, diff, mark, read_marks
@@ -294,7 +295,7 @@ def test_marks_of_no_file_and_of_no_chunks(tmp_path: Path) -> None:
 
 def published(folder: Path, *texts: str) -> dict[str, int]:
     paths = OutputPaths.of_book(folder)
-    publish(paths, SETTINGS, [[finished(text, n) for n, text in enumerate(texts, 1)]])
+    publish(paths, SETTINGS, [[EmbeddedChunk(finished(text, n)) for n, text in enumerate(texts, 1)]])
     assert len(list(read_records(paths.chunks))) == len(texts)
     summary: dict[str, int] = json.loads(paths.diff.read_bytes())["summary"]
     return summary
@@ -309,7 +310,7 @@ def test_publishing_twice_changes_nothing(tmp_path: Path) -> None:
 
 def test_a_run_that_writes_nothing_tells_so_in_the_diff(tmp_path: Path) -> None:
     paths = OutputPaths.of_book(tmp_path)
-    publish(paths, SETTINGS, [[finished("a")]])
+    publish(paths, SETTINGS, [[EmbeddedChunk(finished("a"))]])
     assert json.loads(paths.diff.read_bytes())["chunks"] == {"on-rivers-ch03-0001": {"__diff": "added"}}
     unchanged(paths)
     assert json.loads(paths.diff.read_bytes())["chunks"] == {"on-rivers-ch03-0001": {"__diff": "unchanged"}}
@@ -319,7 +320,7 @@ def test_a_run_that_writes_nothing_tells_so_in_the_diff(tmp_path: Path) -> None:
 def test_an_old_file_that_cannot_be_read_is_kept(tmp_path: Path, data: bytes) -> None:
     paths = OutputPaths.of_book(tmp_path)
     write_whole(paths.chunks, [data])
-    made = publish(paths, SETTINGS, [[finished("a")]])
+    made = publish(paths, SETTINGS, [[EmbeddedChunk(finished("a"))]])
     assert made.difference.summary["added"] == 1
     assert [str(paths.chunks) in warning and "chunks.jsonl.bad" in warning for warning in made.warnings] == [True]
     assert (paths.chunks.parent / "chunks.jsonl.bad").read_bytes() == data
@@ -328,7 +329,7 @@ def test_an_old_file_that_cannot_be_read_is_kept(tmp_path: Path, data: bytes) ->
 def test_vectors_go_where_none_are_asked_for(tmp_path: Path) -> None:
     paths = OutputPaths.of_book(tmp_path)
     write_whole(paths.embeddings, [b"PAR1"])
-    publish(paths, SETTINGS, [[finished("a")]])
+    publish(paths, SETTINGS, [[EmbeddedChunk(finished("a"))]])
     assert not paths.embeddings.exists()
 
 

@@ -1,6 +1,7 @@
 """A book's ``chunks.jsonl``, from its chapters' finished chunks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,10 @@ import dagster as dg
 
 from bookchunk_assets.assets.chapter import RECIPES
 from bookchunk_assets.chunking.groups import Group, section_groups
-from bookchunk_assets.context.prefix import PrefixedChunk
 from bookchunk_assets.corpus.book import Book, Survey, survey
 from bookchunk_assets.corpus.settings import Settings
+from bookchunk_assets.embedding.embedded import EmbeddedChunk
+from bookchunk_assets.embedding.plan import facts_of, plan_of
 from bookchunk_assets.markdown.chapter import ParsedChapter
 from bookchunk_assets.markdown.parse import parse_chapter
 from bookchunk_assets.orchestration.automation import ON_CHANGE
@@ -28,13 +30,43 @@ from bookchunk_assets.outputs.checks import CheckResult, run_checks
 from bookchunk_assets.outputs.files import OutputPaths, digest_of, write_whole
 from bookchunk_assets.outputs.publish import Published, publish
 from bookchunk_assets.outputs.records import read_records
-from bookchunk_assets.outputs.report import Report, histogram, make_report, sizes_of, with_spend
+from bookchunk_assets.outputs.report import Report, Vectors, histogram, make_report, sizes_of, with_spend
+from bookchunk_assets.outputs.vectors import read_vectors
 
 
-def finished_chapters(store: StageStore, book: Book) -> Iterator[list[PrefixedChunk]]:
-    """The finished chunks of a book's chapters, in order."""
-    for chapter in book.chapters:
-        yield store.read("chunk_embeddings", chapter_partition(book.manifest.slug, chapter.key), PrefixedChunk)
+@dataclass(frozen=True, slots=True)
+class FinishedChapters:
+    """The finished chunks of a book's chapters, in order, each read when it is gone through."""
+
+    store: StageStore
+    book: Book
+
+    def __iter__(self) -> Iterator[list[EmbeddedChunk]]:
+        for partition in self.partitions:
+            yield self.store.read("chunk_embeddings", partition, EmbeddedChunk)
+
+    @property
+    def partitions(self) -> list[str]:
+        """The chapters' partitions."""
+        return [chapter_partition(self.book.manifest.slug, chapter.key) for chapter in self.book.chapters]
+
+
+def vectors_made(
+    instance: dg.DagsterInstance, settings: Settings, partitions: Sequence[str], after: int
+) -> Vectors | None:
+    """What was embedded for these chapters by runs after an event of the instance; None where the book has no
+    vectors."""
+    plan = plan_of(settings)
+    if plan is None:
+        return None
+    made = materialized(instance, "chunk_embeddings", partitions) if partitions else {}
+    told = [last_metadata(instance, "chunk_embeddings", key) for key, each in made.items() if each.event > after]
+    return Vectors(
+        plan.model,
+        facts_of(plan.provider, plan.model).dimensions or 0,
+        sum(each.get("embedded", 0) for each in told),
+        sum(each.get("dollars", 0.0) for each in told),
+    )
 
 
 def check_files(book: Book, settings: Settings, paths: OutputPaths) -> tuple[list[CheckResult], list[str]]:
@@ -47,12 +79,19 @@ def check_files(book: Book, settings: Settings, paths: OutputPaths) -> tuple[lis
             warnings.extend(f"{chapter.path}:{warning}" for warning in parsed.warnings)
             yield parsed, section_groups(parsed)
 
-    results = run_checks(settings, chapters(), read_records(paths.chunks), vectors=paths.embeddings.exists())
+    vectors = read_vectors(paths.embeddings) if paths.embeddings.exists() else None
+    results = run_checks(settings, chapters(), read_records(paths.chunks), vectors=vectors)
     return results, warnings
 
 
 def reported(
-    found: Survey, book: Book, settings: Settings, paths: OutputPaths, published: Published, spent: Spent
+    found: Survey,
+    book: Book,
+    settings: Settings,
+    paths: OutputPaths,
+    published: Published,
+    spent: Spent,
+    vectors: Vectors | None,
 ) -> Report:
     """Check what was written, and write the report beside it."""
     checks, warnings = check_files(book, settings, paths)
@@ -65,6 +104,7 @@ def reported(
         checks=checks,
         warnings=(*found.warnings, *warnings, *published.warnings),
         output=str(paths.chunks),
+        vectors=vectors,
     )
     if settings.context != "extractive":
         report = with_spend(report, spent.spend, spent.generated, spent.warnings)
@@ -105,10 +145,13 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
             settings = opened.binding.settings(opened.manifest, opened.manifest_version)
             paths = OutputPaths.of_book(book.folder)
             before = known[slug].get("chapters") or {}
-            published = publish(paths, settings, finished_chapters(store, book))
-            spent = spent_since(instance, "context_prefixes", slug, last[slug].event if slug in last else 0)
-            reported(found, book, settings, paths, published, spent)
-            made = materialized(instance, "chunk_embeddings", [chapter_partition(slug, c.key) for c in book.chapters])
+            since = last[slug].event if slug in last else 0
+            finished = FinishedChapters(store, book)
+            published = publish(paths, settings, finished)
+            spent = spent_since(instance, "context_prefixes", slug, since)
+            vectors = vectors_made(instance, settings, finished.partitions, since)
+            reported(found, book, settings, paths, published, spent, vectors)
+            made = materialized(instance, "chunk_embeddings", finished.partitions)
             now = {partition: each.version for partition, each in made.items()}
             sizes = sizes_of(read_records(paths.chunks))
             metadata = {
@@ -137,8 +180,9 @@ def damaged(instance: dg.DagsterInstance, slug: str, paths: OutputPaths) -> str 
         if not path.exists():
             return f"{path.name} is gone"
     wrote = last_metadata(instance, "chunks_jsonl", slug).get("files") or {}
-    if digest_of(paths.chunks) != wrote.get(paths.chunks.name):
-        return f"{paths.chunks.name} is not what was written"
+    for path in (paths.chunks, paths.embeddings):
+        if digest_of(path) != wrote.get(path.name):
+            return f"{path.name} is {'not what was written' if path.exists() else 'gone'}"
     return None
 
 

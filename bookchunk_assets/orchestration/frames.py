@@ -13,7 +13,13 @@ from typing import Any, TypeVar
 import polars as pl
 
 T = TypeVar("T")
-SCALARS: dict[type, pl.DataType] = {str: pl.String(), int: pl.Int64(), bool: pl.Boolean(), float: pl.Float64()}
+SCALARS: dict[type, pl.DataType] = {
+    str: pl.String(),
+    int: pl.Int64(),
+    bool: pl.Boolean(),
+    float: pl.Float64(),
+    bytes: pl.Binary(),
+}
 
 
 def schema_of(row: Any) -> pl.Schema:
@@ -35,7 +41,8 @@ def from_frame(frame: pl.DataFrame, row: type[T]) -> list[T]:
 
 def content_version(frame: pl.DataFrame) -> str:
     """A digest of what a frame holds, whatever file or batch it came from."""
-    return hashlib.sha256(frame.write_ndjson().encode()).hexdigest()
+    plain = frame.with_columns(pl.selectors.binary().bin.encode("hex"))  # JSON has no bytes
+    return hashlib.sha256(plain.write_ndjson().encode()).hexdigest()
 
 
 def _inner(hint: Any) -> Any:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from urllib.parse import quote
 
 import dagster as dg
+from upath import UPath
 
+from bookchunk_assets.embedding.kept import KeptVectors
 from bookchunk_assets.orchestration.provenance import remember, remembered
 from bookchunk_assets.orchestration.store import StageStore
 
@@ -35,6 +38,16 @@ def paid_home(instance: dg.DagsterInstance) -> Path:
     return Path(remembered(instance, LENT) or home_of(instance))
 
 
+def paid_base(instance: dg.DagsterInstance) -> str:
+    """The folder or URL of what was paid for, or took long to make."""
+    return os.environ.get(STORAGE) or str(paid_home(instance) / "storage")
+
+
 def paid_store(instance: dg.DagsterInstance) -> StageStore:
     """The store of what was paid for."""
-    return StageStore(os.environ.get(STORAGE) or str(paid_home(instance) / "storage"))
+    return StageStore(paid_base(instance))
+
+
+def kept_vectors(instance: dg.DagsterInstance, book: str) -> KeptVectors:
+    """Where a book's vectors are kept for reuse."""
+    return KeptVectors(UPath(paid_base(instance)) / "vectors" / quote(book, safe="").replace(".", "%2E"))

@@ -11,6 +11,7 @@ import dagster as dg
 from bookchunk_assets.corpus.book import Book, Survey, survey
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.corpus.targets import Place
+from bookchunk_assets.embedding.plan import plan_of
 from bookchunk_assets.orchestration.bindings import bind
 from bookchunk_assets.orchestration.home import home_of
 from bookchunk_assets.orchestration.lock import book_lock, leave
@@ -64,7 +65,7 @@ def book_version(instance: dg.DagsterInstance, partitions: Sequence[str], settin
     made = materialized(instance, "chunk_embeddings", partitions)
     if any(partition not in made for partition in partitions):
         return None
-    lines = [f"{settings.language} {settings.embedding}", *(f"{key} {made[key].version}" for key in partitions)]
+    lines = [f"{settings.language} {plan_of(settings)}", *(f"{key} {made[key].version}" for key in partitions)]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 

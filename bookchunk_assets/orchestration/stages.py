@@ -21,10 +21,11 @@ from bookchunk_assets.corpus.faults import Refused
 from bookchunk_assets.corpus.manifest import Manifest
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.corpus.text import NoText
+from bookchunk_assets.embedding.kept import Kept
 from bookchunk_assets.models.failure import ModelFailed
 from bookchunk_assets.orchestration.automation import ONCE_SETTLED
 from bookchunk_assets.orchestration.bindings import Binding, load_binding
-from bookchunk_assets.orchestration.home import home_of, store_of
+from bookchunk_assets.orchestration.home import home_of, kept_vectors, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import CHAPTERS, book_of, chapter_of
 from bookchunk_assets.orchestration.provenance import FAILED, Made, materialization, observe, observed
@@ -72,6 +73,10 @@ class ChapterAtWork:
     def read(self, stage: str, row: type[T]) -> list[T]:
         """What an earlier stage made of this chapter."""
         return self.store.read(stage, self.partition, row)
+
+    def kept_vectors(self) -> Kept:
+        """The book's vectors that were made before."""
+        return kept_vectors(self.instance, book_of(self.partition))
 
     def _saw(self, asset: str, version: str) -> None:
         if asset not in self.inputs or self.inputs[asset].version != version:

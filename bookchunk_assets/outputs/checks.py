@@ -13,12 +13,14 @@ from bookchunk_assets.chunking.contents import contents_text, listed_names
 from bookchunk_assets.chunking.groups import Group
 from bookchunk_assets.chunking.tokens import count
 from bookchunk_assets.corpus.settings import Settings
+from bookchunk_assets.embedding.plan import plan_of
 from bookchunk_assets.markdown.chapter import ParsedChapter
 from bookchunk_assets.markdown.notes import reach
 from bookchunk_assets.markdown.spans import inside, merge, without
 from bookchunk_assets.outputs.passages import Passage, labels, passages, squeezed
 from bookchunk_assets.outputs.records import Record, chapter_stem
 from bookchunk_assets.outputs.schema import KEYS, METADATA_KEYS, RecordModel
+from bookchunk_assets.outputs.vectors import VectorRow, beside
 
 WORST = 10  # faults that a result lists
 PREFIX_TOKENS = range(50, 151)
@@ -59,12 +61,17 @@ def run_checks(
     chapters: Iterable[tuple[ParsedChapter, tuple[Group, ...]]],
     records: Iterable[Record],
     *,
-    vectors: bool,
+    vectors: Iterator[VectorRow] | None,
 ) -> list[CheckResult]:
     """Every check, chapter by chapter, so that no more than one is held. ``chapters`` come in the book's order,
-    ``records`` in the file's; ``vectors`` is whether a file of embeddings stands beside it."""
+    ``records`` in the file's; ``vectors`` are the rows of the file of embeddings, None where there is no such file."""
     faults: dict[str, list[str]] = {name: [] for name in CHECKS}
     tokens = words = 0
+    plan = plan_of(settings)
+    if plan is None and vectors is not None:
+        faults["embeddings_whole"].append("embeddings.parquet stands there, though no embedding is asked for")
+    elif plan is not None:
+        records = beside(records, vectors or iter(()), plan, faults["embeddings_whole"])
     coming = groupby(records, lambda record: str(record.get("id")).rpartition("-")[0])
     stem, mine = next(coming, ("", iter(())))
     for parsed, groups in chapters:
@@ -87,8 +94,6 @@ def run_checks(
     while stem:
         faults["ids_unique"].append(f"{stem}: stands where no chapter of that number belongs")
         stem, mine = next(coming, ("", iter(())))
-    if vectors and settings.embedding == "none":
-        faults["embeddings_whole"].append("embeddings.parquet stands there, though no embedding is asked for")
     results = [_result(name, what, faults[name]) for name, what in CHECKS.items()]
     results.insert(-1, token_sum(tokens, words))
     return results
@@ -248,7 +253,7 @@ CHECKS = {
     "no_section_crossed": "no chunk leaves its section",
     "footnotes_whole": "every footnote stands with its reference",
     "source_covered": "every character of the chapters is in exactly one chunk",
-    "embeddings_whole": "embeddings are as asked for",
+    "embeddings_whole": "each chunk has one finite, normalised vector of the right size, all of one model",
 }
 NAMES = (*list(CHECKS)[:-1], "token_sum", "embeddings_whole")
 BY_CHAPTER: dict[str, Callable[[ChapterUnderCheck], Faults]] = {

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from bookchunk_assets.context.prefix import PrefixedChunk
 from bookchunk_assets.corpus.settings import Settings
+from bookchunk_assets.embedding.embedded import EmbeddedChunk
+from bookchunk_assets.embedding.plan import plan_of
 from bookchunk_assets.outputs.diff import Diff, Mark, diff, mark, read_marks
 from bookchunk_assets.outputs.files import OutputPaths, write_set, write_whole
 from bookchunk_assets.outputs.records import Record, record, to_lines
+from bookchunk_assets.outputs.vectors import parquet_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,25 +25,29 @@ class Published:
     warnings: tuple[str, ...]
 
 
-def publish(paths: OutputPaths, settings: Settings, chapters: Iterable[Sequence[PrefixedChunk]]) -> Published:
-    """Write ``chunks.jsonl`` and its diff, holding one chapter at a time. An old file that cannot be read is kept as
-    ``chunks.jsonl.bad``, and the diff starts afresh."""
+def publish(paths: OutputPaths, settings: Settings, chapters: Iterable[Sequence[EmbeddedChunk]]) -> Published:
+    """Write ``chunks.jsonl``, its diff and its vectors, holding one chapter at a time; ``chapters`` are gone through
+    more than once. An old file that cannot be read is kept as ``chunks.jsonl.bad``, and the diff starts afresh."""
     old, warnings = standing(paths)
     new: list[Mark] = []
 
     def records() -> Iterator[Record]:
         for chapter in chapters:
-            for finished in chapter:
-                each = record(settings.book_slug, settings.language, finished)
+            for embedded in chapter:
+                each = record(settings.book_slug, settings.language, embedded.finished)
                 new.append(mark(each))
                 yield each
 
     def changes() -> Iterator[bytes]:  # asked for when the chunks are written, and ``new`` is complete
         yield diff(old, new).to_json()
 
-    digests = write_set({paths.chunks: to_lines(records()), paths.diff: changes()})
+    files: dict[Path, Iterable[bytes]] = {paths.chunks: to_lines(records()), paths.diff: changes()}
+    plan = plan_of(settings)
+    if plan is not None:
+        files[paths.embeddings] = parquet_parts(settings.book_slug, plan, chapters)
+    digests = write_set(files)
     difference = diff(old, new)
-    if settings.embedding == "none":
+    if plan is None:
         paths.embeddings.unlink(missing_ok=True)
     known = {each.sha256 for each in old}
     generated = sum(each.sha256 not in known for each in new)

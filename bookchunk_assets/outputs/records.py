@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from bookchunk_assets.chunking.chunk import Chunk
 from bookchunk_assets.context.prefix import PrefixedChunk
 from bookchunk_assets.markdown.chapter import ChapterFacts
 
@@ -22,12 +23,17 @@ def chapter_stem(book: str, facts: ChapterFacts) -> str:
     return f"{book}-{facts.slug}" if facts.number is None else f"{book}-ch{facts.number:02d}"
 
 
+def chunk_id(book: str, chunk: Chunk) -> str:
+    """A chunk's id."""
+    return f"{chapter_stem(book, chunk.chapter)}-{chunk.ordinal:04d}"
+
+
 def record(book: str, language: str, finished: PrefixedChunk) -> Record:
     """One chunk as the contract lists it, keys in its order; ``language`` holds where the chapter names none."""
     chunk = finished.chunk
     facts = chunk.chapter
     return {
-        "id": f"{chapter_stem(book, facts)}-{chunk.ordinal:04d}",
+        "id": chunk_id(book, chunk),
         "book_slug": book,
         "chapter": facts.number,
         "chapter_slug": facts.slug,

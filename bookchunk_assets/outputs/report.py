@@ -29,6 +29,29 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
+class Vectors:
+    """What the report says of vectors: how many were made in this run, by which model, of what size, at what cost."""
+
+    model: str
+    dimensions: int
+    made: int = 0
+    dollars: float = 0.0
+
+    def told(self, chunks: int) -> dict[str, Any]:
+        """As the report has it, of so many chunks."""
+        return {
+            "embedded": self.made,
+            "reused": chunks - self.made,
+            "model": self.model,
+            "dimensions": self.dimensions,
+            "dollars": round(self.dollars, 6),
+        }
+
+
+NO_VECTORS: Mapping[str, Any] = {"embedded": 0, "reused": 0, "model": "none", "dimensions": 0, "dollars": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """One book's figures, as ``--json`` prints them; ``seconds`` by stage and ``spend`` by tariff are in
     ``report.json`` alone. Dollars are None where a model's price is not known."""
@@ -88,8 +111,9 @@ def make_report(
     checks: Sequence[CheckResult],
     warnings: Sequence[str],
     output: str,
+    vectors: Vectors | None = None,
 ) -> Report:
-    """The report of a book whose files are written."""
+    """The report of a book whose files are written; ``vectors`` is None where it has none."""
     failed = any(not check.passed and not check.warns for check in checks)
     told = [*warnings, *(f"{check.name}: {check.what}" for check in checks if check.warns and not check.passed)]
     if settings.context != "extractive" and sizes.extractive:
@@ -114,13 +138,14 @@ def make_report(
         },
         overlap={"mean": _mean(sizes.overlaps), "target": settings.overlap_tokens},
         context={"dollars": 0.0, "generated": generated, "reused": total - generated, "model": writer(settings)},
-        embeddings={"embedded": 0, "reused": 0, "model": settings.embedding, "dimensions": 0, "dollars": 0.0},
+        embeddings=NO_VECTORS if vectors is None else vectors.told(total),
         checks=tuple(
             {"name": c.name, "passed": c.passed, "warns": c.warns, "what": c.what, "faults": list(c.faults)}
             for c in checks
         ),
         warnings=tuple(told),
         output=output,
+        spend={vectors.model: {"dollars": vectors.dollars}} if vectors and vectors.dollars else {},
     )
 
 
@@ -138,7 +163,7 @@ def with_spend(report: Report, spend: Spend, generated: int, warnings: Iterable[
         "generated": generated,
         "reused": reused,
     }
-    return replace(report, context=context, spend=by_tariff, warnings=(*report.warnings, *warnings))
+    return replace(report, context=context, spend={**by_tariff, **report.spend}, warnings=(*report.warnings, *warnings))
 
 
 def not_made(slug: str, status: int, why: Exception) -> Report:
@@ -152,7 +177,7 @@ def not_made(slug: str, status: int, why: Exception) -> Report:
         tokens={"mean": 0.0, "p95": 0, "max": 0, "target": 0},
         overlap={"mean": 0.0, "target": 0},
         context={"dollars": 0.0, "generated": 0, "reused": 0, "model": ""},
-        embeddings={"embedded": 0, "reused": 0, "model": "", "dimensions": 0, "dollars": 0.0},
+        embeddings={**NO_VECTORS, "model": ""},
         checks=(),
         warnings=tuple(str(why).splitlines()),
         output="",

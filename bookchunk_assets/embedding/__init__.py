@@ -1,0 +1,1 @@
+"""Vectors for chunks: the port, the models behind it, and what is reused."""

@@ -1,0 +1,62 @@
+"""Vectors that were made once, by their keys: so that none is made, or paid for, twice.
+
+One small file a vector, under a folder or any fsspec URL: several machines may share it, a run that is killed loses
+nothing, and whatever is deleted is made again when it is asked for.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from upath import UPath
+
+from bookchunk_assets.embedding.pooling import Floats
+
+
+class Kept(Protocol):
+    """Vectors by key."""
+
+    def find(self, keys: Iterable[str]) -> dict[str, Floats]:
+        """Those of the keys that are there."""
+
+    def keep(self, keys: Sequence[str], vectors: Floats) -> None:
+        """Remember a vector a key."""
+
+
+class KeptVectors:
+    """Vectors in ``.npy`` files."""
+
+    def __init__(self, base: UPath) -> None:
+        self._base = base
+
+    def find(self, keys: Iterable[str]) -> dict[str, Floats]:
+        """Those that can be read; a damaged file is no vector."""
+        found = {}
+        for key in keys:
+            try:
+                found[key] = np.load(io.BytesIO(self._path(key).read_bytes()), allow_pickle=False)
+            except (OSError, ValueError, EOFError):
+                continue
+        return found
+
+    def keep(self, keys: Sequence[str], vectors: Floats) -> None:
+        """Write each, whole or not at all."""
+        for key, vector in zip(keys, vectors, strict=True):
+            buffer = io.BytesIO()
+            np.save(buffer, vector, allow_pickle=False)
+            path = self._path(key)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(path, Path):
+                part = path.with_name(f".{path.name}.{os.getpid()}")
+                part.write_bytes(buffer.getvalue())
+                part.replace(path)
+            else:  # object stores write whole objects
+                path.write_bytes(buffer.getvalue())
+
+    def _path(self, key: str) -> UPath:
+        return self._base.joinpath(key[:2], f"{key}.npy")

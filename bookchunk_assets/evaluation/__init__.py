@@ -1,0 +1,1 @@
+"""How well the chunks are found: questions with references, ways to retrieve, metrics with intervals."""
