@@ -31,7 +31,7 @@ def claude(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> Iterator[ClaudeServ
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     monkeypatch.setenv("BOOKCHUNK_MODEL_WAIT", "0.01")
     monkeypatch.setenv("BOOKCHUNK_MODEL_LONGEST", "0.05")
-    monkeypatch.setenv("BOOKCHUNK_MODEL_TIMEOUT", "2")
+    monkeypatch.setenv("BOOKCHUNK_MODEL_TIMEOUT", "60")
     with serving() as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         yield server

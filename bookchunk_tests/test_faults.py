@@ -25,7 +25,7 @@ from bookchunk_tests.claude_server import KEY, Body, ClaudeServer, Fault, is_sum
 
 FAULTS: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "fixtures" / "faults.yaml").read_text("utf-8"))
 SETTINGS = Settings("years", "Years", ("A",), context="anthropic")
-LIMITS = Limits(calls=4, attempts=4, wait=0.002, longest=0.01, timeout=0.3)
+LIMITS = Limits(calls=4, attempts=4, wait=0.002, longest=0.01, timeout=1.0)
 
 
 @pytest.fixture

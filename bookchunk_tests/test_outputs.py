@@ -344,11 +344,11 @@ def a_report(*checks: CheckResult, **more: Any) -> Report:
     records = [
         {"token_count": tokens, "chapter_slug": "mouths", "section_anchor": anchor, "metadata": metadata}
         for tokens, anchor, metadata in [
-            (500, "#deltas", {"kind": "body", "overlap_tokens": 0}),
-            (300, "#deltas", {"kind": "footnote", "overlap_tokens": 0}),
-            (511, "#deltas", {"kind": "body", "overlap_tokens": 62}),
-            (528, "#deltas", {"kind": "body", "overlap_tokens": 59}),
-            (100, "#bars", {"kind": "body", "overlap_tokens": 0}),
+            (500, "#deltas", {"kind": "body", "overlap_tokens": 0, "prefix_source": "extractive"}),
+            (300, "#deltas", {"kind": "footnote", "overlap_tokens": 0, "prefix_source": "extractive"}),
+            (511, "#deltas", {"kind": "body", "overlap_tokens": 62, "prefix_source": "extractive"}),
+            (528, "#deltas", {"kind": "body", "overlap_tokens": 59, "prefix_source": "extractive"}),
+            (100, "#bars", {"kind": "body", "overlap_tokens": 0, "prefix_source": "extractive"}),
         ]
     ]
     changes = ["added", "modified", "unchanged", "unchanged", "unchanged", "removed", "removed"]
