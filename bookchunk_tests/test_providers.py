@@ -190,7 +190,7 @@ def test_no_provider_is_imported_where_none_is_asked_for() -> None:
 
 def test_a_book_with_a_provider_end_to_end(wire: Wire, shelf: Shelf) -> None:
     shelf.manifest(rag={"embedding": "voyage"})
-    wire.troubles.update({n: (503, {"detail": "gone"}, {}) for n in range(2, 7)})
+    wire.troubles.update({n: (503, {"detail": "gone"}, {}) for n in range(2, 8)})
     shelf.chunk(status=3)
     assert not shelf.out.exists()
     report = shelf.chunk()
