@@ -1,6 +1,6 @@
 """A book's ``chunks.jsonl``, from its chapters' finished chunks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,9 @@ from bookchunk_assets.orchestration.automation import ON_CHANGE
 from bookchunk_assets.orchestration.home import home_of, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, chapter_partition
-from bookchunk_assets.orchestration.provenance import last_metadata, materialization, materialized, observed
+from bookchunk_assets.orchestration.provenance import UNSAID, last_metadata, materialization, materialized, observed
 from bookchunk_assets.orchestration.reconcile import book_version, changed_book, settings_version
-from bookchunk_assets.orchestration.stages import open_book
+from bookchunk_assets.orchestration.stages import OWNERS, open_book
 from bookchunk_assets.orchestration.staleness import recipe_of, stale
 from bookchunk_assets.orchestration.store import StageStore
 from bookchunk_assets.outputs import records
@@ -80,6 +80,7 @@ def sound(found: Survey) -> Book:
     code_version=records.RULES,
     group_name="book",
     kinds={"json"},
+    owners=OWNERS,
     backfill_policy=dg.BackfillPolicy.single_run(),
     automation_condition=ON_CHANGE,
 )
@@ -88,8 +89,7 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
     instance, store = context.instance, store_of(context.instance)
     slugs = list(context.partition_keys)
     seen = observed(instance, "book_chapters", slugs)
-    known = {slug: last_metadata(instance, "chunks_jsonl", slug) for slug in slugs}  # before a newer event hides it
-    yield dg.MaterializeResult()
+    yield UNSAID
     for slug in slugs:
         with book_lock(home_of(instance), slug):
             opened = open_book(instance, slug)
@@ -97,14 +97,16 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
             book = sound(found)
             settings = opened.binding.settings(opened.manifest, opened.manifest_version)
             paths = OutputPaths.of_book(book.folder)
-            before = known[slug].get("chapters") or {}
+            before = last_metadata(instance, "chunks_jsonl", slug).get("chapters") or {}
             published = publish(paths, settings, finished_chapters(store, book))
-            reported(found, book, settings, paths, published)
+            report = reported(found, book, settings, paths, published)
             made = materialized(instance, "chunk_embeddings", [chapter_partition(slug, c.key) for c in book.chapters])
             now = {partition: each.version for partition, each in made.items()}
             sizes = sizes_of(read_records(paths.chunks))
             metadata = {
+                "verdict": report.verdict,
                 "diff": dg.MetadataValue.json(published.difference.summary),
+                "changes": dg.MetadataValue.md(changes(published.difference.summary)),
                 "chapters": dg.MetadataValue.json(now),
                 "changed_chapters": dg.MetadataValue.json(
                     {p: [before.get(p), now.get(p)] for p in {**before, **now} if before.get(p) != now.get(p)}
@@ -112,10 +114,17 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
                 "files": dg.MetadataValue.json(published.digests),
                 "chunks": len(sizes.tokens),
                 "tokens": dg.MetadataValue.md(histogram(sizes.tokens)),
+                "output": dg.MetadataValue.path(str(paths.chunks)),
             }
             inputs = {"book_chapters": seen[slug]} if slug in seen else {}
             version = published.digests[paths.chunks.name]
             yield materialization("chunks_jsonl", slug, version, records.RULES, inputs, metadata)
+
+
+def changes(summary: Mapping[str, int]) -> str:
+    """A diff's summary as a table."""
+    head, line = " | ".join(summary), " | ".join("---" for _ in summary)
+    return f"| {head} |\n| {line} |\n| {' | '.join(map(str, summary.values()))} |"
 
 
 RECIPE = recipe_of(chunks_jsonl)

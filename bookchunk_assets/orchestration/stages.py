@@ -1,9 +1,11 @@
 """A chapter's stage as a Dagster asset: what is the same for every one of them.
 
 A run over one chapter or many works through them one by one: read, make, keep, and say so at once. So a killed run
-loses only what it had not said, and a chapter that fails holds back no other. A range run's own event has one data
-version for all its partitions (dagster-io/dagster#34013): it is yielded first, and the events that count follow, each
-with its own versions.
+loses only what it had not said, and a chapter that fails holds back no other. Dagster's own event has one data version
+for all the partitions of a run (dagster-io/dagster#34013): it is left out, and each chapter's says its own.
+
+Automation asks for all that may follow from a change in one run; there each stage makes only what is stale by then, so
+an output that comes out the same stops the wave. A run that takes over from one that died leaves what that one made.
 """
 
 import time
@@ -20,17 +22,20 @@ from bookchunk_assets.corpus.faults import Refused
 from bookchunk_assets.corpus.manifest import Manifest
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.corpus.text import NoText
-from bookchunk_assets.orchestration.automation import ONCE_SETTLED
+from bookchunk_assets.orchestration.automation import WITH_INPUTS
 from bookchunk_assets.orchestration.bindings import Binding, load_binding
+from bookchunk_assets.orchestration.due import due
 from bookchunk_assets.orchestration.home import home_of, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import CHAPTERS, book_of, chapter_of
-from bookchunk_assets.orchestration.provenance import Made, materialization, observe, observed
+from bookchunk_assets.orchestration.provenance import UNSAID, Made, materialization, observe, observed
 from bookchunk_assets.orchestration.reconcile import settings_version
+from bookchunk_assets.orchestration.shown import shown
 from bookchunk_assets.orchestration.staleness import Recipe, versions
 from bookchunk_assets.orchestration.store import StageStore
 
 T = TypeVar("T")
+OWNERS = ["team:book-chunk"]  # as Dagster names who is to be asked
 
 
 @dataclass(slots=True)
@@ -78,12 +83,20 @@ class ChapterAtWork:
 
 
 Make = Callable[[ChapterAtWork], Sequence[Any]]
+After = Callable[[dg.DagsterInstance, Binding], object]
 
 
 def chapter_stage(
-    *, inputs: Sequence[str], code_version: str, row: type, kinds: set[str]
+    *,
+    inputs: Sequence[str],
+    code_version: str,
+    row: type,
+    kinds: set[str],
+    pool: str | None = None,
+    after: After | None = None,
 ) -> Callable[[Make], dg.AssetsDefinition]:
-    """Make an asset of a function that turns a chapter at work into rows of the dataclass ``row``."""
+    """Make an asset of a function that turns a chapter at work into rows of the dataclass ``row``. Runs that are in one
+    ``pool`` are limited by the instance; ``after`` is called when a book's chapters are done."""
 
     def decorate(make: Make) -> dg.AssetsDefinition:
         recipe = Recipe(make.__name__, code_version, tuple(inputs))
@@ -96,21 +109,26 @@ def chapter_stage(
             code_version=code_version,
             group_name="chapter",
             kinds=kinds,
+            owners=OWNERS,
+            pool=pool,
             backfill_policy=dg.BackfillPolicy.single_run(),
-            automation_condition=ONCE_SETTLED,
+            automation_condition=WITH_INPUTS,
         )
         def stage(context: dg.AssetExecutionContext) -> Iterator[Any]:
             failed: list[str] = []
-            yield dg.MaterializeResult()
+            yield UNSAID
             for slug, partitions in groupby(context.partition_keys, book_of):
                 with book_lock(home_of(context.instance), slug):
-                    for chapter in _at_work(context.instance, recipe, slug, list(partitions)):
+                    wanted = due(context.instance, context.run, recipe, list(partitions))
+                    for chapter in _at_work(context.instance, recipe, slug, wanted):
                         try:
                             event = _event(recipe, make, row, chapter)
                         except dg.Failure as failure:
                             failed.append(str(failure.description))
                         else:
                             yield event
+                    if after is not None:
+                        after(context.instance, open_book(context.instance, slug).binding)
             if failed:
                 raise dg.Failure("\n".join(failed))
 
@@ -138,7 +156,12 @@ def _event(recipe: Recipe, make: Make, row: type, chapter: ChapterAtWork) -> dg.
     except (NoText, Refused, OSError, KeyError) as error:
         raise dg.Failure(f"{chapter.partition}: {recipe.name}: {error}") from error
     version = chapter.store.write(recipe.name, chapter.partition, rows, row)
-    metadata = {"rows": len(rows), "seconds": round(time.perf_counter() - started, 4), **chapter.metadata}
+    metadata = {
+        "rows": len(rows),
+        "seconds": round(time.perf_counter() - started, 4),
+        **shown(rows),
+        **chapter.metadata,
+    }
     return materialization(recipe.name, chapter.partition, version, recipe.code_version, chapter.inputs, metadata)
 
 
