@@ -2,13 +2,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check bench clean
+.PHONY: run test test-all check bench clean
 
 run: $(VENV)/installed
 	$(BIN)/bookchunk chunk corpus
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest
+
+test-all: $(VENV)/installed-test
+	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m system -W ignore
 
 check: $(VENV)/installed-test
 	$(BIN)/ruff check .

@@ -105,16 +105,16 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
             sizes = sizes_of(read_records(paths.chunks))
             metadata = {
                 "verdict": report.verdict,
-                "diff": dg.MetadataValue.json(published.difference.summary),
                 "changes": dg.MetadataValue.md(changes(published.difference.summary)),
-                "chapters": dg.MetadataValue.json(now),
+                "chunks": len(sizes.tokens),
+                "tokens": dg.MetadataValue.md(histogram(sizes.tokens)),
+                "output": dg.MetadataValue.path(str(paths.chunks)),
+                "diff": dg.MetadataValue.json(published.difference.summary),
                 "changed_chapters": dg.MetadataValue.json(
                     {p: [before.get(p), now.get(p)] for p in {**before, **now} if before.get(p) != now.get(p)}
                 ),
                 "files": dg.MetadataValue.json(published.digests),
-                "chunks": len(sizes.tokens),
-                "tokens": dg.MetadataValue.md(histogram(sizes.tokens)),
-                "output": dg.MetadataValue.path(str(paths.chunks)),
+                "chapters": dg.MetadataValue.json(now),
             }
             inputs = {"book_chapters": seen[slug]} if slug in seen else {}
             version = published.digests[paths.chunks.name]

@@ -11,6 +11,8 @@ from pathlib import Path
 from bookchunk_assets.cli.app import Status
 from bookchunk_assets.cli.chunk import tell
 from bookchunk_assets.cli.instance import open_instance
+from bookchunk_assets.corpus.faults import Refused
+from bookchunk_assets.corpus.targets import books_under
 from bookchunk_assets.orchestration.sensors import look
 
 GRACE = 30.0  # seconds that Dagster has to end its own children
@@ -18,7 +20,12 @@ GRACE = 30.0  # seconds that Dagster has to end its own children
 
 def serve(host: str, port: int, corpus: Path) -> int:
     """Register what the corpus holds, then serve until interrupted or until Dagster ends."""
-    os.environ["BOOKCHUNK_CORPUS"] = str(corpus.resolve())
+    try:
+        books_under(corpus)
+    except Refused as refused:
+        tell(str(refused))
+        return Status.REFUSED
+    os.environ |= {"BOOKCHUNK_CORPUS": str(corpus.resolve()), "PYTHONWARNINGS": "ignore"}
     for line in look(open_instance()).told:
         tell(line)
     child = subprocess.Popen(

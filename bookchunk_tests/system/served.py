@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-LIMIT = 300.0  # seconds for anything on a slow and busy machine
+LIMIT = 600.0  # seconds for anything, on a slow and busy machine
 PAUSE = 0.5
 ROOT = Path(__file__).parent.parent.parent
 BOOKCHUNK = [sys.executable, "-c", "from bookchunk_assets.cli import main; main()"]
