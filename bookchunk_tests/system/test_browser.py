@@ -49,7 +49,9 @@ def test_the_graph_a_chapter_the_checks_and_a_backfill(shelf: Shelf, serve: Call
 
         browser.open("/assets/context_prefixes?view=partitions")
         browser.click("Materialize", "Materialize…", "Materialize selected…")
-        browser.until_shown("Launch")
+        browser.until_shown("Partition selection")
+        browser.click("All")
+        browser.until_shown("3 partitions")
         browser.picture("backfill-dialog")
         browser.click("Launch backfill", "Launch 1 run")
         browser.picture("backfill-launched")
