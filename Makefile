@@ -11,8 +11,7 @@ test: $(VENV)/installed-test
 	$(BIN)/python -m pytest
 
 test-all: $(VENV)/installed-test
-	$(BIN)/python -m pytest
-	$(BIN)/python -m pytest -m system -W ignore
+	$(BIN)/python -m pytest -m "" -n 2 -W ignore
 
 check: $(VENV)/installed-test
 	$(BIN)/ruff check .
