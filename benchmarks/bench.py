@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import texts
+from benchmarks import asking, texts
 from benchmarks.chunkers import SIZE, Chunker, chunks_of, floors, peers, records_of
 from bookchunk_assets.chunking.tokens import count
 from bookchunk_assets.markdown.parse import parse_chapter
@@ -34,8 +34,10 @@ def main() -> None:
         return
     speed("the sample book", texts.chapters(texts.SAMPLE))
     speed("generated text of its block mix", texts.generated(2_000_000))
+    thai()
     memory()
     bookkeeping(asked.chapters)
+    asking.asking()
 
 
 def speed(name: str, chapters: Sequence[bytes]) -> None:
@@ -57,6 +59,19 @@ def speed(name: str, chapters: Sequence[bytes]) -> None:
             )
             told += f" {cut:7} of {sum(map(len, whole)):3} {lost_overlap(made):21.0%}"
         print(told)
+
+
+def thai() -> None:
+    """Thai text beside the English one that it was made from, by CPU time and byte."""
+    print("\ngenerated text, Thai beside English\n")
+    for name, chunker in (("to chunks", chunks_of), ("to finished lines", records_of)):
+        rates = []
+        for chapters in (texts.thai(500_000), texts.generated(1_000_000)):
+            chunker(chapters[0])  # dictionary and models are loaded once
+            rates.append(sum(map(len, chapters)) / 1e6 / timed(chunker, chapters))
+        print(
+            f"{f'bookchunk, {name}':36} {rates[0]:6.2f} and {rates[1]:.2f} MB/s: {rates[0] / rates[1]:.2f} of the speed"
+        )
 
 
 def timed(chunker: Chunker, chapters: Sequence[bytes]) -> float:

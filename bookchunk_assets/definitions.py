@@ -6,6 +6,7 @@ import dagster as dg
 
 from bookchunk_assets.assets import book, chapter, checks, seen
 from bookchunk_assets.orchestration import sensors
+from bookchunk_assets.orchestration.claude import claude_resource
 from bookchunk_assets.orchestration.workers import one_process
 
 defs = dg.Definitions(
@@ -14,4 +15,5 @@ defs = dg.Definitions(
     sensors=[sensors.corpus_sensor, sensors.automation],
     schedules=[sensors.corpus_schedule],
     executor=one_process,
+    resources={"claude": claude_resource()},
 )

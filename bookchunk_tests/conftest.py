@@ -91,6 +91,7 @@ class Shelf:
 def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     home = tmp_path / "home"
     monkeypatch.setenv("DAGSTER_HOME", str(home))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "")
     made = Shelf(tmp_path, home)
     made.book.mkdir(parents=True)
     made.manifest()

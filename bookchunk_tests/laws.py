@@ -9,6 +9,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from bookchunk_assets.chunking.chunk import Chunk
 from bookchunk_assets.chunking.chunker import chunk_groups
+from bookchunk_assets.chunking.contents import listed_names
 from bookchunk_assets.chunking.groups import Group, section_groups
 from bookchunk_assets.chunking.tokens import count
 from bookchunk_assets.context.prefix import Prefix, PrefixedChunk
@@ -53,6 +54,8 @@ def hold(data: bytes, settings: Settings, name: str = "a.md") -> None:
     no_block_cut(parsed, groups, spans, settings)
     within_target(parsed, bodies, spans, settings)
     overlaps(parsed, bodies, spans, settings)
+    groups_whole(groups, bodies, settings)
+    contents(groups, chunks, settings)
 
 
 def nothing_told_twice(source: str, chunks: Sequence[Chunk]) -> None:
@@ -128,3 +131,31 @@ def hold_structure(text: str) -> None:
 
 def _lines(text: str) -> int:
     return len(text.removesuffix("\n").split("\n"))
+
+
+def groups_whole(groups: Sequence[Group], chunks: Sequence[Chunk], settings: Settings) -> None:
+    """A group that fits is one chunk, so a question and its answer are; chunks come group by group."""
+    bodies = [group for group in groups if group.kind == "body"]
+    anchors = [group.anchor for group in bodies]
+    assert len(set(anchors)) == len(anchors), "an anchor twice"
+    assert list(dict.fromkeys(chunk.section_anchor for chunk in chunks)) == [f"#{anchor}" for anchor in anchors]
+    for group in bodies:
+        mine = [chunk for chunk in chunks if chunk.section_anchor == f"#{group.anchor}"]
+        assert {chunk.heading_path for chunk in mine} == {group.heading_path}
+        notes = "".join(f"\n\n{note.text}" for note in group.notes)
+        if count(group.text.rstrip() + notes) <= settings.target_tokens:
+            assert len(mine) == 1, f"{group.heading_path} fits, and is {len(mine)} chunks"
+
+
+def contents(groups: Sequence[Group], chunks: Sequence[Chunk], settings: Settings) -> None:
+    """At most one contents chunk, the first, within the target, of names that its file has; ordinals from 1 after it."""
+    found = [chunk for chunk in chunks if chunk.kind == "contents"]
+    assert [chunk.ordinal for chunk in chunks] == [*([0] if found else []), *range(1, len(chunks) - len(found) + 1)]
+    assert found == list(chunks[: len(found)])
+    if found:
+        assert settings.contents_chunk
+        names = listed_names(found[0].text)
+        assert found[0].token_count <= settings.target_tokens
+        assert 1 <= len(names) <= 150
+        assert names == groups[0].names[: len(names)] or settings.target_tokens < 300
+        assert all(0 < len(name) <= 80 for name in names)

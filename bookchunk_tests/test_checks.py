@@ -4,6 +4,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -434,3 +435,63 @@ def test_too_few_tokens_for_the_words_only_warn(chapters: list[tuple[ParsedChapt
 
 def test_an_empty_file_is_not_a_covered_book(chapters: list[tuple[ParsedChapter, tuple[Group, ...]]]) -> None:
     assert not result_of("source_covered", run_checks(SETTINGS, chapters, [], vectors=False)).passed
+
+
+LISTING = "# Rivers\n\n" + "\n".join(
+    f"- [{name}]({name})" for name in "Aare Birs Cher Drau Elbe Fils Gail Havel".split()
+)
+LISTS = replace(SETTINGS, kind="documents", contents_chunk=True)
+
+
+@pytest.fixture
+def listing() -> tuple[list[tuple[ParsedChapter, tuple[Group, ...]]], Records]:
+    parsed = parse_chapter(LISTING.encode(), "documents", "rivers.md")
+    groups = section_groups(parsed)
+    chunks = chunk_groups(groups, LISTS)
+    prefixes = extractive_prefixes(chunks, LISTS)
+    made = [PrefixedChunk(chunk, prefix) for chunk, prefix in zip(chunks, prefixes, strict=True)]
+    return [(parsed, groups)], [record(LISTS.book_slug, "en", each) for each in made]
+
+
+def failed(
+    listing: tuple[list[tuple[ParsedChapter, tuple[Group, ...]]], Records], settings: Settings = LISTS
+) -> set[str]:
+    chapters, records = listing
+    sealed(records)
+    return {each.name for each in run_checks(settings, chapters, records, vectors=False) if not each.passed}
+
+
+def test_a_contents_chunk_passes_and_counts_for_no_words(
+    listing: tuple[list[tuple[ParsedChapter, tuple[Group, ...]]], Records],
+) -> None:
+    assert [each["metadata"]["kind"] for each in listing[1]] == ["contents", "body", "body"]
+    assert failed(listing) == set()
+    chapters, records = listing
+    told = result_of("token_sum", run_checks(LISTS, chapters, records, vectors=False))
+    assert told.figures["tokens"] == sum(each["token_count"] for each in records[1:])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"text": "Rivers\n\n- Aare\n- Rhine"},
+        {"text": "Rivers\n\n- Aare\n- Aare"},
+        {"text": "Rivers"},
+        {"section_anchor": "#rivers"},
+        {"heading_path": ["Lakes"]},
+    ],
+    ids=str,
+)
+def test_a_contents_chunk_lists_what_the_file_does(
+    listing: tuple[list[tuple[ParsedChapter, tuple[Group, ...]]], Records], damage: dict[str, Any]
+) -> None:
+    listing[1][0] |= damage
+    assert failed(listing) == {"no_section_crossed"}
+
+
+def test_a_contents_chunk_that_is_gone_or_not_asked_for(
+    listing: tuple[list[tuple[ParsedChapter, tuple[Group, ...]]], Records],
+) -> None:
+    assert failed(listing, replace(LISTS, contents_chunk=False)) == {"no_section_crossed"}
+    del listing[1][0]
+    assert failed(listing) == {"source_covered"}

@@ -85,7 +85,7 @@ def test_an_unknown_target_and_a_slug_twice(shelf: Shelf) -> None:
 def test_options_out_of_range(shelf: Shelf) -> None:
     assert "a target of 40 tokens" in shelf.run("chunk", "tale", "--target-tokens", "40").stderr
     assert shelf.run("chunk", "tale", "--overlap-tokens", "300").exit_code == 2
-    assert shelf.run("chunk", "tale", "--context", "anthropic").exit_code == 2
+    assert shelf.run("chunk", "tale", "--embedding", "voyage").exit_code == 2
 
 
 def test_a_refused_book_holds_back_no_other(shelf: Shelf) -> None:

@@ -16,5 +16,5 @@ def test_a_change_without_a_version_is_told() -> None:
     golden = yaml.safe_load(FILE.read_text("utf-8"))
     changed = golden | {"chunks": golden["chunks"] | {"digest": "other"}}
     assert unversioned(golden, changed) == ["chunks"]
-    raised = changed | {"chunks": {"rules": "2", "digest": "other"}}
+    raised = changed | {"chunks": {"rules": "another", "digest": "other"}}
     assert unversioned(golden, raised) == []

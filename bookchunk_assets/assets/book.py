@@ -19,6 +19,7 @@ from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, chapter_partition
 from bookchunk_assets.orchestration.provenance import UNSAID, last_metadata, materialization, materialized, observed
 from bookchunk_assets.orchestration.reconcile import book_version, changed_book, settings_version
+from bookchunk_assets.orchestration.spending import Spent, spent_since
 from bookchunk_assets.orchestration.stages import OWNERS, open_book
 from bookchunk_assets.orchestration.staleness import recipe_of, stale
 from bookchunk_assets.orchestration.store import StageStore
@@ -27,7 +28,7 @@ from bookchunk_assets.outputs.checks import CheckResult, run_checks
 from bookchunk_assets.outputs.files import OutputPaths, digest_of, write_whole
 from bookchunk_assets.outputs.publish import Published, publish
 from bookchunk_assets.outputs.records import read_records
-from bookchunk_assets.outputs.report import Report, histogram, make_report, sizes_of
+from bookchunk_assets.outputs.report import Report, histogram, make_report, sizes_of, with_spend
 
 
 def finished_chapters(store: StageStore, book: Book) -> Iterator[list[PrefixedChunk]]:
@@ -50,7 +51,9 @@ def check_files(book: Book, settings: Settings, paths: OutputPaths) -> tuple[lis
     return results, warnings
 
 
-def reported(found: Survey, book: Book, settings: Settings, paths: OutputPaths, published: Published) -> Report:
+def reported(
+    found: Survey, book: Book, settings: Settings, paths: OutputPaths, published: Published, spent: Spent
+) -> Report:
     """Check what was written, and write the report beside it."""
     checks, warnings = check_files(book, settings, paths)
     report = make_report(
@@ -63,6 +66,8 @@ def reported(found: Survey, book: Book, settings: Settings, paths: OutputPaths, 
         warnings=(*found.warnings, *warnings, *published.warnings),
         output=str(paths.chunks),
     )
+    if settings.context != "extractive":
+        report = with_spend(report, spent.spend, spent.generated, spent.warnings)
     write_whole(paths.report, [report.to_json()])
     return report
 
@@ -89,6 +94,7 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
     instance, store = context.instance, store_of(context.instance)
     slugs = list(context.partition_keys)
     seen = observed(instance, "book_chapters", slugs)
+    last = materialized(instance, "chunks_jsonl", slugs)
     yield UNSAID
     for slug in slugs:
         with book_lock(home_of(instance), slug):
@@ -99,7 +105,8 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
             paths = OutputPaths.of_book(book.folder)
             before = last_metadata(instance, "chunks_jsonl", slug).get("chapters") or {}
             published = publish(paths, settings, finished_chapters(store, book))
-            report = reported(found, book, settings, paths, published)
+            spent = spent_since(instance, "context_prefixes", slug, last[slug].event if slug in last else 0)
+            report = reported(found, book, settings, paths, published, spent)
             made = materialized(instance, "chunk_embeddings", [chapter_partition(slug, c.key) for c in book.chapters])
             now = {partition: each.version for partition, each in made.items()}
             sizes = sizes_of(read_records(paths.chunks))
@@ -115,6 +122,7 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
                 ),
                 "files": dg.MetadataValue.json(published.digests),
                 "chapters": dg.MetadataValue.json(now),
+                **({} if spent.dollars is None else {"context_dollars": round(spent.dollars, 8)}),
             }
             inputs = {"book_chapters": seen[slug]} if slug in seen else {}
             version = published.digests[paths.chunks.name]

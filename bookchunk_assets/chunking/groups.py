@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from bookchunk_assets.chunking.questions import questions
+from bookchunk_assets.chunking.contents import contents_names
+from bookchunk_assets.chunking.questions import Question, questions
 from bookchunk_assets.corpus.slug import slugify
+from bookchunk_assets.markdown.anchors import Anchors
 from bookchunk_assets.markdown.chapter import (
     Block,
     Break,
@@ -21,7 +23,7 @@ from bookchunk_assets.markdown.chapter import (
 )
 from bookchunk_assets.markdown.notes import reach
 
-RULES = "1"
+RULES = "2"
 T = TypeVar("T")
 GROUP_LEVELS = {"book": (2, 3), "documents": (1, 2, 3, 4, 5, 6)}
 
@@ -30,8 +32,8 @@ GROUP_LEVELS = {"book": (2, 3), "documents": (1, 2, 3, 4, 5, 6)}
 class Group:
     """A stretch of a chapter that no chunk leaves. ``text`` is the slice of the clean text that starts at
     ``start``; the offsets of breaks, pages, blocks, headings and references count from the group's start.
-    ``notes`` are the definitions that its references reach. ``kind`` is body, or contents with the
-    names of a listing page in ``names`` and no text."""
+    ``notes`` are the definitions that its references reach. ``kind`` is body, or contents: all of a listing page, with
+    what it lists in ``names``."""
 
     chapter: ChapterFacts
     kind: str
@@ -60,9 +62,19 @@ class _Section:
 
 def section_groups(parsed: ParsedChapter) -> tuple[Group, ...]:
     """The groups of a chapter in text order: at its headings, else at its questions, else all of it. Headings with
-    nothing under them are in no group."""
-    sections = tuple(_by_questions(parsed)) if _lacks_headings(parsed) else ()
-    return tuple(_group(parsed, section) for section in sections or _with_text(parsed, _by_headings(parsed)))
+    nothing under them are in no group. Before them, that of its contents, where it lists enough."""
+    found = tuple(questions(parsed.text, parsed.blocks)) if _lacks_headings(parsed) else ()
+    sections = _by_questions(parsed, found) if found else _with_text(parsed, _by_headings(parsed))
+    bodies = (_group(parsed, section) for section in sections)
+    return (*_contents(parsed, [question.section for question in found]), *bodies)
+
+
+def _contents(parsed: ParsedChapter, sections: Iterable[str]) -> Iterator[Group]:
+    """The group of a listing page's contents; ``sections`` are the titles of those that no heading opens."""
+    title = parsed.facts.title
+    if names := contents_names([*(h.title for h in parsed.headings), *sections], parsed.links, title):
+        whole = _group(parsed, _Section(0, len(parsed.text), (title,), "toc"))
+        yield replace(whole, kind="contents", names=names, blocks=(), references=(), notes=())
 
 
 def _lacks_headings(parsed: ParsedChapter) -> bool:
@@ -71,13 +83,7 @@ def _lacks_headings(parsed: ParsedChapter) -> bool:
 
 def _title_anchor(parsed: ParsedChapter) -> str:
     """The title's slug, told from the headings' anchors."""
-    taken = {heading.anchor for heading in parsed.headings}
-    base = anchor = slugify(parsed.facts.title) or "section"
-    n = 0
-    while anchor in taken:
-        n += 1
-        anchor = f"{base}-{n}"
-    return anchor
+    return Anchors(heading.anchor for heading in parsed.headings).take(slugify(parsed.facts.title))
 
 
 def _by_headings(parsed: ParsedChapter) -> list[_Section]:
@@ -138,29 +144,24 @@ def _end_of_text(text: str, section: _Section, heads: list[Heading]) -> int:
     return section.start
 
 
-def _by_questions(parsed: ParsedChapter) -> Iterator[_Section]:
-    found = list(questions(parsed.text, parsed.blocks))
-    if not found:
-        return
-    title = () if parsed.kind == "documents" else (parsed.facts.title,)
-    used = {_title_anchor(parsed)}
-    start = 0
-    if parsed.text[_after_heading(parsed) : found[0].start].strip():
-        anchor = parsed.headings[0].anchor if parsed.headings else _title_anchor(parsed)
-        yield _Section(0, found[0].start, (parsed.facts.title,), anchor)
-        start = found[0].start
-    for n, question in enumerate(found):
-        end = found[n + 1].start if n + 1 < len(found) else len(parsed.text)
-        anchor, again = question.anchor, 0
-        while anchor in used:
-            again += 1
-            anchor = f"{question.anchor}-{again}"
-        used.add(anchor)
-        yield _Section(start if n == 0 else question.start, end, (*title, *question.path), anchor)
-
-
-def _after_heading(parsed: ParsedChapter) -> int:
-    return parsed.headings[0].end if parsed.headings else 0
+def _by_questions(parsed: ParsedChapter, found: Sequence[Question]) -> Iterator[_Section]:
+    """A section from each question to the next, and one before the first where text stands there. A heading that ends
+    one opens the next one's text; at the file's end it is in none."""
+    title, text = parsed.facts.title, parsed.text
+    anchors = Anchors(heading.anchor for heading in parsed.headings)
+    bounds = [*(question.start for question in found), len(text)]
+    for heading in parsed.headings:
+        n = bisect_left(bounds, heading.end)
+        if not text[heading.end : bounds[n]].strip():
+            bounds[n] = heading.start
+    above = () if parsed.kind == "documents" else (title,)
+    if text[: bounds[0]].strip():
+        inside = [heading.anchor for heading in parsed.headings if heading.start < bounds[0]]
+        yield _Section(0, bounds[0], (title,), inside[0] if inside else anchors.take(slugify(title)))
+    else:
+        bounds[0] = 0
+    for question, start, end in zip(found, bounds, bounds[1:], strict=False):
+        yield _Section(start, end, (*above, *question.path), anchors.take(question.anchor))
 
 
 def _group(parsed: ParsedChapter, section: _Section) -> Group:

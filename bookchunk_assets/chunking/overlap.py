@@ -6,9 +6,9 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from bookchunk_assets.chunking.atoms import WHOLE
-from bookchunk_assets.chunking.cuts import word_starts
 from bookchunk_assets.chunking.groups import Group
 from bookchunk_assets.chunking.sizes import Sizes
+from bookchunk_assets.chunking.words import NO_SPACES, word_starts
 
 LONGEST_TOKEN = 10  # characters a token, above what prose has: how far back to look for words
 
@@ -20,9 +20,9 @@ def overlap_starts(group: Group, sizes: Sizes, start: int, end: int, bound: froz
     if not sizes.overlap:
         return []
     floor = max(start, end - LONGEST_TOKEN * sizes.overlap)
+    if NO_SPACES.search(group.text, floor, end):  # there the words cost more than the tokens
+        floor += _first_within(sizes, range(floor, end), end)
     words = word_starts(group.text, floor, end)
-    if floor > start:
-        words = words[1:]  # the window may stand inside a word
     words = words[_first_within(sizes, words, end) :]
     for block in group.blocks:
         if block.kind in WHOLE and block.start < end and block.end > floor:

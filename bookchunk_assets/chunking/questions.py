@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,16 +11,17 @@ import regex
 from bookchunk_assets.corpus.slug import slugify
 from bookchunk_assets.markdown.chapter import Block
 from bookchunk_assets.markdown.spans import inside, merge
+from bookchunk_assets.markdown.titles import plain_title
 
 QUESTION = regex.compile(
-    r"(?:Q ?(?P<number>\d+) *[:.)–—-]"
+    r"(?:Q ?(?P<number>\d+) *(?:[:.)]|[–—-](?! *Q?\d))"  # `Q1–Q3` and `Q4-2025` are quarters
     r"|ข้อ(?:ที่)? *(?P<number>[0-9๐-๙]+) *[:.)–—-]?"
     r"|คำถาม(?:ที่)? *(?P<number>[0-9๐-๙]+) *[:.)–—-]?)",
     regex.IGNORECASE,
 )
 EMOJI = regex.compile(
     r"(?:(?:\p{Extended_Pictographic}|\p{Regional_Indicator}|[0-9#*]\ufe0f?\u20e3)"
-    r"[\ufe0f\u200d\U0001f3fb-\U0001f3ff\s]*)+"
+    r"[\ufe0f\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\s]*)+"
 )
 HEADER_LENGTH = 60
 NAME_LENGTH = 80
@@ -27,11 +29,18 @@ NAME_LENGTH = 80
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question from ``start`` (its section line's, if it is the first under one) on."""
+    """A question from ``start`` (its section line's, if it is the first under one) on; ``section`` is empty where none
+    is in force, and ``anchor`` not unique."""
 
     start: int
-    path: tuple[str, ...]
+    section: str
+    name: str
     anchor: str
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The section, if there is one, and the question."""
+        return (self.section, self.name) if self.section else (self.name,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +55,15 @@ def questions(text: str, blocks: Sequence[Block]) -> Iterator[Question]:
     section, opened = "", -1
     for line, following in zip(lines, [*lines[1:], None], strict=False):
         if match := QUESTION.match(line.text):
-            number = f"Q{int(match['number'])}"
-            name = line.text[match.end() :].strip() or line.text.strip()
+            number = f"Q{_ascii_number(match['number'])}"
+            name = plain_title(line.text[match.end() :], {}) or plain_title(line.text, {}) or number
             if len(name) > NAME_LENGTH:
                 name = name[:NAME_LENGTH].rstrip() + "…"
-            path = (section, name) if section else (name,)
-            anchor = slugify(f"{section}-{number}" if section else number)
-            yield Question(line.start if opened < 0 else opened, path, anchor)
+            anchor = slugify(f"{section}-{number}")
+            yield Question(line.start if opened < 0 else opened, section, name, anchor)
             opened = -1
         elif _is_header(line.text.strip()) and following and QUESTION.match(following.text):
-            section = EMOJI.sub("", line.text.strip(), count=1).strip() or line.text.strip()
+            section = plain_title(EMOJI.sub("", line.text.strip(), count=1), {}) or line.text.strip()
             opened = line.start
 
 
@@ -69,3 +77,8 @@ def _visible_lines(text: str, code: Sequence[tuple[int, int]]) -> Iterator[_Line
 
 def _is_header(line: str) -> bool:
     return len(line) <= HEADER_LENGTH and EMOJI.match(line) is not None
+
+
+def _ascii_number(digits: str) -> str:
+    """Digits of any script, however many, as an ASCII number."""
+    return "".join(str(unicodedata.digit(digit)) for digit in digits).lstrip("0") or "0"

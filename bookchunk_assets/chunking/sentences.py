@@ -2,7 +2,7 @@
 
 The tokenizer cuts only where a sentence may end, so a token is a stretch between two such places; the component
 ``sentence_starts`` then decides. What is in doubt is no end: one sentence too long costs less than one cut in two.
-Thai has no mark for a sentence's end, and is left whole.
+Each mark speaks for its own script, whatever the book's language. Thai has none: there a model is asked about spaces.
 """
 
 from __future__ import annotations
@@ -15,11 +15,16 @@ from importlib.resources import files
 from itertools import pairwise
 
 import spacy
+import yaml
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-MARKS = ".!?…؟۔।。！？"
+from bookchunk_assets.chunking import thai
+
+_known = yaml.safe_load(files(__package__).joinpath("sentence_marks.yaml").read_text("utf-8"))
+JOINED = "".join(_known["joined"].values())
+MARKS = "".join(_known["spaced"].values()) + JOINED
 QUOTES = "\"'”’»」』"
 CLOSING = QUOTES + ")]*_`>）】"
 NOTES = r"(?:\[\^[^\[\]\s]++\])*+"
@@ -30,13 +35,14 @@ PLACE = re.compile(
       (?<![`\\]) (?P<ticks>`{{1,3}}) (?!`) .*? (?<!`) (?P=ticks) (?!`)
     | \[[^\[\]]*+\] (?: \( (?: [^()] | \([^()]*+\) )*+ \) | \[(?!\^) [^\[\]]*+ \] )
     | < [A-Za-z/!] [^<>]*+ >
+    | (?<=[{thai.LETTERS}]) (?P<thai> {thai.GAP} ) (?=[{thai.LETTERS}])
     | (?P<mark> (?: (?<=\s) \.(?:[ ]\.){{2,}}+ | [{MARKS}] ) [{MARKS}{re.escape(CLOSING)}]*+ {NOTES} )
-      (?P<gap> [^\S\n]*+ \n [\s>]*+ | \s++ )?+
+      (?P<gap> {thai.GAP} )?+
     """,
     re.VERBOSE | re.DOTALL,
 )
-# Chinese and Japanese go on without a space, but not where a quotation is only reported.
-FULL_STOP = re.compile(rf"[。！？][{re.escape(CLOSING)}]*+{NOTES}\Z")
+# Some scripts go on without a space, but Chinese and Japanese not where a quotation is only reported.
+FULL_STOP = re.compile(rf"[{JOINED}][{re.escape(CLOSING)}]*+{NOTES}\Z")
 REPORTED = re.compile("[、，とっ]")
 
 # A sentence begins with code, or with a word or number that is not in lower case, after opening marks of any kind.
@@ -46,14 +52,15 @@ NEXT = re.compile(
     re.VERBOSE,
 )
 BEFORE = 80  # characters before a place that decide about it
-LAST_WORD = re.compile(r"(?:\d+|(?:[^\W\d_]|\.(?=[^\W\d_])|°)+)\Z")
+SIGNS = r"\u0900-\u0dff\u0e80-\u109f\u1780-\u17ff"  # scripts whose vowel signs are no letters to ``re``
+LAST_WORD = re.compile(rf"(?:\d+|(?:[^\W\d_]|[{SIGNS}]|\.(?=[^\W\d_])|°)+)\Z")
 LABEL = re.compile(r"[\W_]*(?:\d{1,3}|[a-z]|[ivx]+|[A-Z]{1,12})[\W_]*")
-DOTTED = re.compile(r"[^\W\d_]|(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,3}")
+DOTTED = re.compile(rf"[^\W\d_](?:(?!\w)[{SIGNS}])*|(?:[^\W\d_]{{1,2}}\.)+[^\W\d_]{{1,3}}")
 ROMAN = re.compile(r"[IVXLC]+")
 SHORT_NUMBER = re.compile(r"\d{1,3}|[ivxlc]+", re.IGNORECASE)
 OMISSION = re.compile(r"(?:\A|[^\s.])\s+\. \. \.\Z")
 LINE_LABEL = re.compile(r"\n[\s>*_]*(?:\d{1,3}|[A-Z])\Z")
-THAI = re.compile(r"[\u0e00-\u0e7f]\Z")
+THAI = re.compile(rf"[{thai.LETTERS}]\Z")
 SPEAKER = re.compile(r"(?:\w+\s){1,2}(?:said|says|asked|cried|replied|answered|exclaimed|shouted|whispered|called)\b")
 # Words that begin sentences and are hardly ever a name.
 STARTER = re.compile(
@@ -71,12 +78,13 @@ def sentence_ends(text: str) -> tuple[int, ...]:
     indent go with the second), or else right after the first one's closing marks (a space goes with the second). Any
     text will do, apart from lone surrogates.
     """
-    return tuple(sentence.start_char for sentence in _pipeline()(text).sents)[1:]
+    language = "th" if thai.RUN.search(text) else "xx"
+    return tuple(sentence.start_char for sentence in _pipeline(language)(text).sents)[1:]
 
 
 @cache
-def _pipeline() -> Language:
-    nlp = spacy.blank("xx")
+def _pipeline(language: str) -> Language:
+    nlp = spacy.blank(language)
     nlp.tokenizer = _stretches
     nlp.max_length = sys.maxsize
     nlp.add_pipe("sentence_starts")
@@ -91,7 +99,10 @@ def _stretches(text: str) -> Doc:
 
 
 def _places(text: str) -> Iterator[int]:
+    spaces = frozenset(thai.sentence_spaces(text)) if thai.RUN.search(text) else frozenset()
     for match in PLACE.finditer(text):
+        if match.start("thai") in spaces:
+            yield match.start("thai") + match["thai"].rfind("\n") + 1
         mark, gap = match["mark"], match["gap"]
         if not mark or match.end() == len(text):
             continue
@@ -120,7 +131,10 @@ def _is_end(text: str, start: int, at: int) -> bool:
     following = NEXT.match(text, at)
     if following is None or (word := following["word"] or "").islower():
         return False
-    before = re.sub(NOTES + r"\Z", "", text[max(start, at - BEFORE) : at].rstrip("> \n\t"))
+    before = text[max(start, at - BEFORE) : at].rstrip("> \n\t")
+    if THAI.search(before):
+        return True  # no mark stands there: the model said so
+    before = re.sub(NOTES + r"\Z", "", before)
     stem = before.rstrip(MARKS + CLOSING)
     marks = before[len(stem) :]
     begins = STARTER.fullmatch(word) is not None and following["stop"] != "."

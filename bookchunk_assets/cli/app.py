@@ -31,6 +31,13 @@ class Context(StrEnum):
     anthropic = "anthropic"
 
 
+class Mode(StrEnum):
+    """How a model is asked."""
+
+    sync = "sync"
+    batch = "batch"
+
+
 class Embedding(StrEnum):
     """Who makes the vectors."""
 
@@ -57,12 +64,16 @@ def chunk(
     out: Annotated[Path | None, typer.Option(help="Write one book's files there instead.")] = None,
     context: Annotated[Context, typer.Option()] = Context.auto,
     embedding: Annotated[Embedding, typer.Option()] = Embedding.auto,
+    context_mode: Annotated[Mode, typer.Option(help="Ask at once, or by batches at half the price.")] = Mode.sync,
+    refresh_context: Annotated[bool, typer.Option("--refresh-context", help="Ask anew for every prefix.")] = False,
+    max_cost: Annotated[float | None, typer.Option(min=0, help="Dollars at which to stop, before more.")] = None,
     corpus: Corpus = CORPUS,
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
     """Chunk books into chunks.jsonl, running only what is stale."""
     from bookchunk_assets.cli.chunk import chunk_books
+    from bookchunk_assets.cli.paying import Purse
     from bookchunk_assets.corpus.settings import Choice
 
     asked = Choice(
@@ -71,17 +82,21 @@ def chunk(
         None if context is Context.auto else context.value,
         None if embedding is Embedding.auto else embedding.value,
     )
-    leave(lambda: chunk_books(target, corpus, asked, changed_only, out, as_json, quiet))
+    purse = Purse(context_mode is Mode.batch, refresh_context, max_cost)
+    leave(lambda: chunk_books(target, corpus, asked, changed_only, out, as_json, quiet, purse))
 
 
 @app.command()
 def status(
-    target: Annotated[list[str] | None, typer.Argument()] = None, corpus: Corpus = CORPUS, as_json: Json = False
+    target: Annotated[list[str] | None, typer.Argument()] = None,
+    cost: Annotated[bool, typer.Option("--cost", help="Also what a run would cost.")] = False,
+    corpus: Corpus = CORPUS,
+    as_json: Json = False,
 ) -> None:
     """What is stale or missing, by partition and stage, each with its cause."""
     from bookchunk_assets.cli.look import show_status
 
-    leave(lambda: show_status(target or [str(corpus)], corpus, as_json))
+    leave(lambda: show_status(target or [str(corpus)], corpus, as_json, cost))
 
 
 @app.command()

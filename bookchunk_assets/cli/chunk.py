@@ -12,12 +12,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bookchunk_assets.cli.app import Status, print_json, told
 from bookchunk_assets.cli.instance import open_instance
+from bookchunk_assets.cli.paying import Purse
 from bookchunk_assets.cli.work import Order, chunk
 from bookchunk_assets.corpus.faults import Fault, Refused
 from bookchunk_assets.corpus.settings import Choice
 from bookchunk_assets.corpus.targets import find_books
 from bookchunk_assets.orchestration.runs import StageFailed
-from bookchunk_assets.outputs.report import Report, not_made, render
+from bookchunk_assets.outputs.report import Report, not_made, render, with_spend
 
 Advance = Callable[[str, int, int], None]
 
@@ -30,6 +31,7 @@ def chunk_books(
     out: Path | None,
     as_json: bool,
     quiet: bool,
+    purse: Purse,
 ) -> int:
     """Chunk the books, print their reports, and return the highest exit status."""
     try:
@@ -44,7 +46,7 @@ def chunk_books(
     for place in places:
         slug = place.folder.resolve().name
         with progress(slug, quiet) as advance:
-            order = Order(asked, changed_only, out, tell, advance)
+            order = Order(asked, changed_only, out, tell, purse, advance)
             try:
                 report = chunk(instance, place, order)
             except Refused as refused:
@@ -54,6 +56,8 @@ def chunk_books(
                 why = str(failed) if isinstance(failed, StageFailed) else told(failed)
                 tell(f"{slug}: {why}\nwhat was made is kept; run the same command again")
                 report = not_made(slug, Status.FAILED, failed)
+                if isinstance(failed, StageFailed):
+                    report = with_spend(report, failed.spent.spend, failed.spent.generated)
         reports.append(report)
         highest = max(highest, report.status)
         if not as_json and report.status in (Status.PASS, Status.FAIL):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bookchunk_assets.cli.app import Status, print_json
 from bookchunk_assets.cli.chunk import tell
+from bookchunk_assets.cli.cost import Cost, cost
 from bookchunk_assets.cli.instance import open_instance
 from bookchunk_assets.cli.work import Stale, status
 from bookchunk_assets.corpus.faults import Fault, Refused
@@ -16,9 +17,10 @@ from bookchunk_assets.corpus.targets import find_books
 from bookchunk_assets.outputs.files import OutputPaths
 
 
-def show_status(targets: Sequence[str], corpus: Path, as_json: bool) -> int:
-    """Print what is stale; nothing is run or recorded."""
+def show_status(targets: Sequence[str], corpus: Path, as_json: bool, with_cost: bool) -> int:
+    """Print what is stale, and ``with_cost`` what it would cost to run; nothing is run or recorded."""
     found: list[Stale] = []
+    costs: list[Cost] = []
     highest = Status.PASS
     try:
         places = find_books(targets, corpus)
@@ -29,16 +31,19 @@ def show_status(targets: Sequence[str], corpus: Path, as_json: bool) -> int:
     for place in places:
         try:
             found += status(instance, place)
+            costs += [cost(instance, place)] if with_cost else []
         except Refused as refused:
             tell(str(refused))
             highest = Status.REFUSED
     if as_json:
-        print_json([asdict(each) for each in found])
+        stale = [asdict(each) for each in found]
+        print_json({"stale": stale, "cost": [asdict(each) for each in costs]} if with_cost else stale)
     else:
         for each in found:
             print(f"{each.partition}: {each.stage}: {each.cause}")
         if not found and highest is Status.PASS:
             print("nothing is stale")
+        print(*costs, sep="\n", end="\n" if costs else "")
     return highest
 
 

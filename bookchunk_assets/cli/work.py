@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 
 from bookchunk_assets.assets import book as book_assets
 from bookchunk_assets.assets.chapter import RECIPES
+from bookchunk_assets.cli.paying import STAGE as PAID_STAGE
+from bookchunk_assets.cli.paying import BookPurse, Purse
 from bookchunk_assets.corpus.book import Book, Survey, survey
 from bookchunk_assets.corpus.faults import Fault, Refused
-from bookchunk_assets.corpus.settings import Choice, size_problem
+from bookchunk_assets.corpus.settings import Choice, Settings, size_problem
 from bookchunk_assets.corpus.targets import Place
 from bookchunk_assets.definitions import defs
 from bookchunk_assets.orchestration.bindings import Binding, bind, keep, load_binding
-from bookchunk_assets.orchestration.home import home_of, store_of
+from bookchunk_assets.orchestration.claude import preload
+from bookchunk_assets.orchestration.home import home_of, lend, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS
 from bookchunk_assets.orchestration.reconcile import Reconciled, observe_book, reconcile
-from bookchunk_assets.orchestration.runs import run_stage
+from bookchunk_assets.orchestration.runs import StageFailed, run_stage
+from bookchunk_assets.orchestration.spending import Spent
 from bookchunk_assets.orchestration.staleness import stale
 from bookchunk_assets.outputs.files import OutputPaths, write_whole
 from bookchunk_assets.outputs.publish import publish, unchanged
-from bookchunk_assets.outputs.report import Report
+from bookchunk_assets.outputs.report import Report, with_spend
 
 Tell = Callable[[str], None]
 BATCH = 100  # chapters a run: what a killed command or a watcher of its progress waits for at most
@@ -40,6 +46,7 @@ class Order:
     changed_only: bool
     out: Path | None
     tell: Tell
+    purse: Purse = field(default_factory=Purse)
     advance: Callable[[str, int, int], None] = field(default=lambda stage, done, total: None)
 
 
@@ -55,32 +62,33 @@ def chunk(instance: dg.DagsterInstance, place: Place, order: Order) -> Report:
     """Chunk one book. Raises ``Refused`` before anything is written, and ``StageFailed`` where a run failed. ``--out``
     works on an instance of its own, so that its settings touch nothing that the book's own files are made from."""
     slug = place.folder.resolve().name
-    if order.out is None:
-        return _chunk(instance, slug, place, order, OutputPaths.of_book(place.folder))
-    with tempfile.TemporaryDirectory() as home, dg.DagsterInstance.ephemeral(home) as aside:
-        if known := load_binding(instance, slug):
-            keep(aside, slug, known)
-        return _chunk(aside, slug, place, order, OutputPaths.beside(order.out))
+    with book_lock(home_of(instance), slug, lambda: order.tell(f"{slug}: another process works on it; waiting")):
+        if order.out is None:
+            return _chunk(instance, slug, place, order, OutputPaths.of_book(place.folder))
+        with tempfile.TemporaryDirectory() as home, dg.DagsterInstance.ephemeral(home) as aside:
+            lend(instance, aside)
+            if known := load_binding(instance, slug):
+                keep(aside, slug, known)
+            return _chunk(aside, slug, place, order, OutputPaths.beside(order.out))
 
 
 def _chunk(instance: dg.DagsterInstance, slug: str, place: Place, order: Order, paths: OutputPaths) -> Report:
-    with book_lock(home_of(instance), slug, lambda: order.tell(f"{slug}: another process works on it; waiting")):
-        found, book = checked(place)
-        before = load_binding(instance, slug)
-        _refuse_sizes(book, before, order.asked)
-        binding = bind(instance, book, place.root, order.asked)
-        settings = binding.settings(book.manifest, book.manifest_version)
-        if before and order.asked == Choice() and before.settings(book.manifest, book.manifest_version) != settings:
-            order.tell(f"{slug}: back to the manifest's settings")
-        reconciled = reconcile(instance, book, settings)
-        seconds = _run_stages(instance, reconciled, order)
-        observe_book(instance, reconciled)
-        started = time.perf_counter()
-        report = _publish(instance, found, reconciled, paths, order)
-        seconds["chunks_jsonl"] = round(time.perf_counter() - started, 3)
-        report = replace(report, output=str(paths.chunks), seconds=seconds)
-        write_whole(paths.report, [report.to_json()])
-        return report
+    found, book = checked(place)
+    before = load_binding(instance, slug)
+    _refuse_sizes(book, before, order.asked)
+    binding = bind(instance, book, place.root, order.asked)
+    settings = binding.settings(book.manifest, book.manifest_version)
+    if before and order.asked == Choice() and before.settings(book.manifest, book.manifest_version) != settings:
+        order.tell(f"{slug}: back to the manifest's settings")
+    reconciled = reconcile(instance, book, settings)
+    seconds, spent = _run_stages(instance, reconciled, order)
+    observe_book(instance, reconciled)
+    started = time.perf_counter()
+    report = _publish(instance, found, reconciled, paths, order, spent)
+    seconds["chunks_jsonl"] = round(time.perf_counter() - started, 3)
+    report = replace(report, output=str(paths.chunks), seconds=seconds)
+    write_whole(paths.report, [report.to_json()])
+    return report
 
 
 def _refuse_sizes(book: Book, known: Binding | None, asked: Choice) -> None:
@@ -89,31 +97,56 @@ def _refuse_sizes(book: Book, known: Binding | None, asked: Choice) -> None:
     manifest = str(book.folder / f"{book.manifest.slug}-book.json")
     if problem := size_problem(settings):
         raise Refused([Fault(manifest, 1, problem)])
-    if settings.context != "extractive" or settings.embedding != "none":
-        told = (
-            f"context {settings.context}, embedding {settings.embedding}: this version makes extractive and none only"
-        )
-        raise Refused([Fault(manifest, 1, told)])
+    if settings.embedding != "none":
+        raise Refused([Fault(manifest, 1, f"embedding {settings.embedding}: this version makes none")])
 
 
-def _run_stages(instance: dg.DagsterInstance, found: Reconciled, order: Order) -> dict[str, float]:
+def _run_stages(instance: dg.DagsterInstance, found: Reconciled, order: Order) -> tuple[dict[str, float], Spent]:
     """Run each stage where it is stale, one stage after the other, so that an output that comes out the same stops the
-    wave; the seconds that each took."""
+    wave; the seconds that each took, and what was spent."""
     store, seconds = store_of(instance), {}
-    for recipe in RECIPES:
-        name = recipe.name
-        started = time.perf_counter()
-        todo = list(stale(instance, store, recipe, found.partitions)) if order.changed_only else list(found.partitions)
-        for at in range(0, len(todo), BATCH):
-            order.advance(name, at, len(todo))
-            run_stage(instance, defs, name, todo[at : at + BATCH], CHAPTERS)
-        order.advance(name, len(todo), len(todo))
-        seconds[name] = round(time.perf_counter() - started, 3)
-    return seconds
+    purse = BookPurse(instance, found.book, order.purse)
+    failed: list[StageFailed] = []
+    try:
+        for recipe in RECIPES:
+            name = recipe.name
+            started = time.perf_counter()
+            everything = not order.changed_only or (name == PAID_STAGE and order.purse.refresh)
+            todo = list(found.partitions) if everything else list(stale(instance, store, recipe, found.partitions))
+            if todo and recipe is RECIPES[0] and found.settings.context == "anthropic":
+                preload()
+            for at in range(0, len(todo), BATCH):
+                order.advance(name, at, len(todo))
+                try:
+                    config = partial(_config, purse, name, failed)
+                    run_stage(instance, defs, name, todo[at : at + BATCH], CHAPTERS, config)
+                except StageFailed as failure:
+                    failed.append(failure)
+            if failed:
+                break
+            order.advance(name, len(todo), len(todo))
+            seconds[name] = round(time.perf_counter() - started, 3)
+    finally:
+        spent = purse.close(failed)
+    if failed:
+        raise StageFailed.of(failed, spent)
+    return seconds, spent
+
+
+def _config(
+    purse: BookPurse, stage: str, before: Sequence[StageFailed], now: Sequence[StageFailed]
+) -> Mapping[str, Any]:
+    """A stage's run configuration."""
+    return purse.config([*before, *now]) if stage == PAID_STAGE else {}
 
 
 def _publish(
-    instance: dg.DagsterInstance, found: Survey, reconciled: Reconciled, paths: OutputPaths, order: Order
+    instance: dg.DagsterInstance,
+    found: Survey,
+    reconciled: Reconciled,
+    paths: OutputPaths,
+    order: Order,
+    spent: Spent,
 ) -> Report:
     """Write the book's files: the asset does where its record or the files themselves ask for it; ``--out`` writes
     beside, and leaves the book's own files and record alone."""
@@ -121,12 +154,13 @@ def _publish(
     book = book_assets.sound(found)
     if order.out is not None:
         published = publish(paths, settings, book_assets.finished_chapters(store_of(instance), book))
-        return book_assets.reported(found, book, settings, paths, published)
+        return book_assets.reported(found, book, settings, paths, published, spent)
     why = stale(instance, None, book_assets.RECIPE, [slug]).get(slug) or book_assets.damaged(instance, slug, paths)
     if why is None and order.changed_only:
-        return book_assets.reported(found, book, settings, paths, unchanged(paths))
+        return book_assets.reported(found, book, settings, paths, unchanged(paths), spent)
     run_stage(instance, defs, "chunks_jsonl", [slug], BOOKS)
-    return Report.from_json(paths.report.read_bytes())
+    report = Report.from_json(paths.report.read_bytes())
+    return report if settings.context == "extractive" else with_spend(report, spent.spend, spent.generated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +175,10 @@ class Stale:
 def status(instance: dg.DagsterInstance, place: Place) -> list[Stale]:
     """What is stale or missing for a book, without running or recording anything."""
     _, book = checked(place)
-    known = load_binding(instance, book.manifest.slug)
-    binding = known or Binding("", "", book.manifest_version)
-    settings = binding.settings(book.manifest, book.manifest_version)
-    return [Stale(*each) for each in book_assets.pending(instance, book, settings)]
+    return [Stale(*each) for each in book_assets.pending(instance, book, settings_of(instance, book))]
+
+
+def settings_of(instance: dg.DagsterInstance, book: Book) -> Settings:
+    """The settings that hold for a book, known to the instance or not."""
+    binding = load_binding(instance, book.manifest.slug) or Binding("", "", book.manifest_version)
+    return binding.settings(book.manifest, book.manifest_version)

@@ -6,11 +6,14 @@ A prefix is made of the passage and its place alone, so that an edit changes no 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
+from bookchunk_assets.chunking import thai
 from bookchunk_assets.chunking.chunk import Chunk
 from bookchunk_assets.chunking.tokens import count, counts
+from bookchunk_assets.chunking.words import NO_SPACES
 from bookchunk_assets.context.clip import clipped
 from bookchunk_assets.context.plain import one_line, plain_text
 from bookchunk_assets.context.prefix import Prefix
@@ -18,7 +21,7 @@ from bookchunk_assets.context.terms import terms
 from bookchunk_assets.context.wording import Wording, wording
 from bookchunk_assets.corpus.settings import Settings
 
-RULES = "2"
+RULES = "3"
 SOURCE = "extractive"
 
 # Sizes are cl100k tokens.
@@ -26,15 +29,20 @@ LEAST, MOST = 50, 150
 PLACE = 78
 SENTENCE = 38
 TERMS = 24
+JOINTS = 12  # of the prefix's own words between these
 ONE_MORE = 24  # for a name that is added to a short prefix
-NAME_SIZES = (PLACE, 40, 24, 12, 6)  # of a title, tried in turn until the place fits
+NAME_SIZES = (PLACE, 40, 32, 24, 20, 16, 12, 9, 6)  # of a title, tried in turn until the place fits
 
 MOST_TERMS = 8
 MOST_NAMES = 6
 MOST_AUTHORS = 3
 MOST_LINES = 80  # of a listing
+DENSE = 3  # characters a token, fewer than English has
 READ = 600  # characters in which a sentence is looked for
+READ_THAI = 300  # where a sentence has as many words in half the characters
 TELLING = 5  # words
+TELLING_LENGTH = 20  # characters, where no spaces are
+CURT = 80  # characters; a sentence that is cut sooner, since its script costs more tokens, takes what room is left
 
 HEADING_LINES = re.compile(r"(?:[ \t]*\n|#{1,6}[ \t].*(?:\n|\Z))*")
 FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*\{?\.?([^\s`{},]*).*\n?")
@@ -54,6 +62,7 @@ SENTENCE_END = re.compile(
     r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)]))\s+(?=[^\W_a-z]|[\"'“‘(\[])"
     r"(?<!\b[A-Z]\.\s)(?<!\b(?:Mr|Dr|St|cf|vv|pp|No)\.\s)(?<!\b(?:Mrs|Rev|Gen|Psa|Rom|vol)\.\s)|(?<=[。！？])"
 )
+THAI_GOES_ON = re.compile(r"\s*(?:และ|หรือ|แต่|ซึ่ง|โดย|เพราะ|เพื่อ|ที่|จึง|ก็|แล้ว)")
 NEXT_START = re.compile(rf"{SENTENCE_END.pattern}|{PARAGRAPH_END.pattern}|\n(?=[ \t]*[-*+>|\d])")
 
 
@@ -79,7 +88,7 @@ def _situated(chunk: Chunk, settings: Settings) -> str:
     place = _place(chunk, settings, words)
     own = _own(chunk)
     named = _named(chunk, own, place, settings)
-    said = _said(chunk, own, named, words)
+    said = _said(chunk, own, named, words, MOST - count(place) - TERMS - JOINTS)
     speaks = _fitting([name for name in named if name not in said][:MOST_TERMS])
     return one_line(
         words.sentences(
@@ -135,15 +144,18 @@ def _own(chunk: Chunk) -> str:
     """The passage from about where its overlap with the one before ends, less the headings that lead it."""
     text = chunk.text
     if chunk.overlap_tokens:
-        start = NEXT_START.search(text, len(text) * chunk.overlap_tokens // max(chunk.token_count, 1))
+        about = len(text) * chunk.overlap_tokens // max(chunk.token_count, 1)
+        if DENSE * chunk.token_count > len(text):  # scripts differ in their tokens a character
+            about = bisect_left(range(len(text)), chunk.overlap_tokens, key=lambda end: count(text[:end]))
+        start = NEXT_START.search(text, about)
         text = text[start.end() if start else 0 :]
     headings = HEADING_LINES.match(text)
     return text[headings.end() if headings else 0 :]
 
 
-def _said(chunk: Chunk, own: str, named: Sequence[str], words: Wording) -> str:
+def _said(chunk: Chunk, own: str, named: Sequence[str], words: Wording, room: int) -> str:
     """What the passage is or says: its names if it is a list of contents, a listing's definitions, a table's columns,
-    else a sentence."""
+    else a sentence, in at most ``room`` tokens."""
     if chunk.kind == "contents":
         lines = map(one_line, plain_text(own[:READ]).splitlines())
         names = (line for line in lines if line and line != chunk.chapter.title)
@@ -156,7 +168,9 @@ def _said(chunk: Chunk, own: str, named: Sequence[str], words: Wording) -> str:
         return clipped(words.table.format(words.counted(rows, words.rows), words.all_of([*cells])), SENTENCE)
     if chunk.kind == "footnote" and (note := NOTE_MARK.match(own)):
         return clipped(words.footnote.format(note[1], _sentence(own[note.end() :], named, (), words)), SENTENCE)
-    return clipped(_sentence(own, named, chunk.heading_path, words), SENTENCE)
+    sentence = _sentence(own, named, chunk.heading_path, words)
+    shown = clipped(sentence, SENTENCE)
+    return clipped(sentence, max(SENTENCE, room)) if shown != sentence and len(shown) < CURT else shown
 
 
 def _listing(language: str, code: str, words: Wording) -> str:
@@ -172,15 +186,38 @@ def _listing(language: str, code: str, words: Wording) -> str:
 
 def _sentence(own: str, named: Sequence[str], headings: Sequence[str], words: Wording) -> str:
     """The sentence near the start that has most of the passage's terms, the first of equals; else all of the start."""
-    head = NEXT_FENCE.split(own[:READ], maxsplit=1)[0]
+    read = READ_THAI if thai.RUN.search(own, 0, READ_THAI) else READ
+    head = NEXT_FENCE.split(own[:read], maxsplit=1)[0]
     sentences = [
         sentence
         for paragraph in PARAGRAPH_END.split(plain_text(head))
         for part in SENTENCE_END.split(paragraph)
-        if (sentence := one_line(part)) and not any(sentence in heading for heading in headings)
+        for each in _thai_sentences(part)
+        if (sentence := one_line(each)) and not any(sentence in heading for heading in headings)
     ]
-    telling = [sentence for sentence in sentences if sentence.count(" ") >= TELLING - 1]
+    telling = [
+        sentence
+        for sentence in sentences
+        if sentence.count(" ") >= TELLING - 1 or (len(sentence) >= TELLING_LENGTH and NO_SPACES.search(sentence))
+    ]
     return max(telling, key=lambda s: sum(name in s for name in named), default=words.sentences(*sentences))
+
+
+def _thai_sentences(text: str) -> Iterator[str]:
+    """The Thai sentences of a text that no mark divides; a text of another script as it is."""
+    start = 0
+    for end in thai.sentence_spaces(text) if len(text) > CURT and thai.RUN.search(text) else ():
+        if not THAI_GOES_ON.match(text, end):
+            yield text[start:end]
+            start = end
+    yield text[start:]
+
+
+def located(text: str, chunk: Chunk, settings: Settings) -> str:
+    """A text of somebody else's on the passage, told where it stands, and more until it has the length."""
+    words = wording(_language(chunk, settings))
+    text = one_line(words.sentences(f"{_place(chunk, settings, words)}: {text}"))
+    return text if count(text) >= LEAST else _lengthened(text, chunk, settings)
 
 
 def _lengthened(text: str, chunk: Chunk, settings: Settings) -> str:

@@ -11,6 +11,7 @@ from operator import itemgetter
 
 import regex
 
+from bookchunk_assets.chunking import thai
 from bookchunk_assets.context.plain import read_text
 
 # White space, punctuation and symbols are in no word, and hiragana is what stands between Japanese ones. Said this way
@@ -18,7 +19,9 @@ from bookchunk_assets.context.plain import read_text
 OUTSIDE = r"\s\x00-/:-@\[-`{-\xbf،؛؟।\u2000-\u2bff\u3000-\u309f\uff00-\uff20\U0001f000-\U0001faff"
 # ``sacred-secular``, ``set_up``, ``utf8``, not the stump of ``didn't``; two Chinese characters are a word.
 WORD = re.compile(rf"[^\d{OUTSIDE}][^{OUTSIDE}]{{2,}}+(?:[-_][^{OUTSIDE}]++)*+(?!['’]t\b)|[\u4e00-\u9fff]{{2}}")
-SPACELESS = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+UNPARTED = regex.compile(r"[\p{Lao}\p{Khmer}\p{Myanmar}]")
+RUNS = re.compile(rf"[{thai.LETTERS}]+|[^{thai.LETTERS}]{{3,}}")
+THAI_WORD = re.compile(r"(?=.*[ก-ฮ])[^ฯๆ]{3,}")
 LONGEST = 24  # letters; longer "words" are phrases of a script without spaces, or no words at all
 FULL_WEIGHT = 8  # letters
 NAME = 1.5  # a word never written in lower case
@@ -28,6 +31,15 @@ MORE_STOP_WORDS = """
     art came come doth example following follows hath know let like need said saith says shall thee thine thing things
     thou thus thy unto upon want way went yes
 """
+
+# And pythainlp's list these.
+MORE_THAI_STOP_WORDS = frozenset(
+    """
+    กรุณา กลับมา กลายเป็น การแสดง กำหนดให้ ค่าที่ จำเป็นต้อง ดังนั้น ดังนี้ เดิม ต้องการ ต่อไป ตัวอย่าง ตามปกติ ตามลำดับ ทางการ ทำการ ทำได้
+    ทำให้เกิด ที่จะ แทน ในกรณีที่ บางอย่าง เบื้องต้น ประกอบด้วย เป็นหลัก เพิ่มเติม มากขึ้น มาจาก มีค่า มีปัญหา ไม่ต้อง ยกตัวอย่าง ยังมี ร่วมกับ เสมอ
+    หมายถึง หมายเหตุ เหมือน เหมือนกับ ออกจาก ออกมา อย่างใดอย่างหนึ่ง อีกครั้ง ใช้ได้ โดยส่วนมาก เข้ามา
+""".split()
+)
 
 
 @cache
@@ -43,25 +55,48 @@ def stop_words(language: str) -> frozenset[str]:
     return frozenset(found | {word.capitalize() for word in found})
 
 
+@cache
+def thai_stop_words() -> frozenset[str]:
+    """pythainlp's stop words, and more."""
+    return thai.stop_words() | MORE_THAI_STOP_WORDS
+
+
 def terms(source: str, language: str) -> Iterator[str]:
     """The words of Markdown source that are no stop words, the weightiest first: those told often, longer ones before
     shorter ones, names before others; ties in the order of the text. It looks at the passage alone, so that an edit
     elsewhere in the chapter changes nothing here."""
     ignored = stop_words(language)
     forms = Counter(WORD.findall(read_text(source)))
-    told_often: dict[str, int] = {}
+    if thai.RUN.search(source):
+        forms = _apart(forms)
+    times: dict[str, int] = {}
     written: dict[str, str] = {}
     for word, n in forms.items():
         if word not in ignored and len(word) <= LONGEST:
             key = word.lower()
-            told_often[key] = told_often.get(key, 0) + n
+            times[key] = times.get(key, 0) + n
             written[key] = word
-    weighed = [(n * min(len(key), FULL_WEIGHT) * (1 if key in forms else NAME), key) for key, n in told_often.items()]
+    weighed = [(n * min(len(key), FULL_WEIGHT) * (1 if key in forms else NAME), key) for key, n in times.items()]
     weighed.sort(key=itemgetter(0), reverse=True)
     told: set[str] = set()
     for _, key in weighed:
         stem = key.removesuffix("s")
-        if stem in told or (not key.isascii() and SPACELESS.match(key) and told_often[key] == 1):
+        if stem in told or (not key.isascii() and UNPARTED.match(key) and times[key] == 1):
             continue
         told.add(stem)
         yield key if key in forms else written[key]
+
+
+def _apart(words: Counter[str]) -> Counter[str]:
+    """The words, a Thai phrase as those of its words that are no stop words."""
+    ignored = thai_stop_words()
+    found: Counter[str] = Counter()
+    for word, n in words.items():
+        for run in RUNS.findall(word) if thai.RUN.search(word) else (word,):
+            if thai.RUN.match(run):
+                for each in thai.words(run):
+                    if each not in ignored and THAI_WORD.fullmatch(each):
+                        found[each] += n
+            else:
+                found[run] += n
+    return found

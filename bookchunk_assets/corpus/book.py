@@ -13,7 +13,13 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from bookchunk_assets.corpus.faults import Fault, Refused
-from bookchunk_assets.corpus.frontmatter import ChapterFrontmatter, FrontMatter, chapter_faults, split_front_matter
+from bookchunk_assets.corpus.frontmatter import (
+    ChapterFrontmatter,
+    DocumentFrontmatter,
+    FrontMatter,
+    chapter_faults,
+    split_front_matter,
+)
 from bookchunk_assets.corpus.manifest import Manifest, read_manifest
 from bookchunk_assets.corpus.slug import slugify
 from bookchunk_assets.corpus.text import NoText, decode
@@ -148,15 +154,23 @@ def _chapter(path: Path, root: Path, kind: str, slug: str) -> ChapterFile:
     front = split_front_matter(text)
     version = version_of(data, kind, path.name)
     warnings: tuple[str, ...] = () if text[front.body_start :].strip() else (f"{file}: a chapter with no text",)
-    if kind == "documents":
-        if not (key := slugify(path.stem)):
-            raise Refused([Fault(file, 1, "a file name without a letter or digit; rename the file")])
-        return ChapterFile(path, key, (0, key), version, warnings=warnings)
-    fields = _fields(file, front, slug)
+    fields = _fields(file, front, slug) if kind == "book" else _document_fields(file, front)
     if fields.content_sha256 and fields.content_sha256.lower() not in _digests(data, text, front):
         warnings += (f"{file}: content_sha256 is not the digest of this file",)
-    key = f"ch{fields.chapter:02d}"
-    return ChapterFile(path, key, (fields.chapter, key), version, front.lines["chapter"], warnings)
+    if isinstance(fields, ChapterFrontmatter):
+        key = f"ch{fields.chapter:02d}"
+        return ChapterFile(path, key, (fields.chapter, key), version, front.lines["chapter"], warnings)
+    if not (key := slugify(path.stem)):
+        raise Refused([Fault(file, 1, "a file name without a letter or digit; rename the file")])
+    return ChapterFile(path, key, (0, key), version, warnings=warnings)
+
+
+def _document_fields(file: str, front: FrontMatter) -> DocumentFrontmatter:
+    """A document's fields; what is no front matter is text there."""
+    try:
+        return DocumentFrontmatter.model_validate(front.data)
+    except ValidationError as error:
+        raise Refused(list(chapter_faults(file, front, error))) from None
 
 
 def _fields(file: str, front: FrontMatter, slug: str) -> ChapterFrontmatter:

@@ -79,22 +79,28 @@ def _as_list(value: Any) -> Any:
 Texts = Annotated[list[str], BeforeValidator(_as_list)]
 
 
-class ChapterFrontmatter(BaseModel):
-    """The fields of a book's chapter, from scalars as they are written; others are left alone."""
+class DocumentFrontmatter(BaseModel):
+    """The fields of a document, from scalars as they are written; others are left alone."""
 
     model_config = ConfigDict(extra="ignore")
 
-    title: Words
-    chapter: Annotated[int, Field(ge=1)]
-    slug: str | None = None
-    book_slug: str | None = None
+    title: str | None = None
     language: Language | None = None
-    word_count: Annotated[int, Field(ge=0)] | None = None
     content_sha256: str | None = None
     key_concepts: Texts = []
     is_preview: bool | None = None
     mentions_figures: Texts = []
     mentions_scriptures: Texts = []
+
+
+class ChapterFrontmatter(DocumentFrontmatter):
+    """The fields of a book's chapter."""
+
+    title: Words
+    chapter: Annotated[int, Field(ge=1)]
+    slug: str | None = None
+    book_slug: str | None = None
+    word_count: Annotated[int, Field(ge=0)] | None = None
     page_start: int | None = None
     page_end: int | None = None
 

@@ -1,10 +1,14 @@
-"""A book's settings, resolved: what the command says, then the manifest, then what was recorded."""
+"""A book's settings, resolved: what the command says, then the manifest, then what was recorded, then the keys that
+are there."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bookchunk_assets.corpus.manifest import MIN_TARGET, Manifest
+
+CONTEXT_MODEL = "claude-haiku-4-5"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,7 @@ class Settings:
     overlap_tokens: int = 64
     contents_chunk: bool = False
     context: str = "extractive"
-    context_model: str = "claude-haiku-4-5"
+    context_model: str = CONTEXT_MODEL
     embedding: str = "none"
     embedding_model: str | None = None
     late: str | None = None
@@ -39,11 +43,24 @@ class Choice:
     overlap_tokens: int | None = None
     context: str | None = None
     embedding: str | None = None
+    context_model: str | None = None
+    embedding_model: str | None = None
 
 
-def resolve_settings(manifest: Manifest, override: Choice, recorded: Choice) -> Settings:
-    """The settings of a book; ``auto`` is silence, and what nobody says is made without a model."""
+def unsaid(environ: Mapping[str, str]) -> Choice:
+    """What a book takes of which neither its manifest nor its record says anything: by the keys that are there."""
+    return Choice(
+        context="anthropic" if environ.get("ANTHROPIC_API_KEY") else "extractive",
+        context_model=environ.get("BOOKCHUNK_CONTEXT_MODEL") or CONTEXT_MODEL,
+        embedding="none",
+    )
+
+
+def resolve_settings(manifest: Manifest, override: Choice, recorded: Choice, otherwise: Choice) -> Settings:
+    """The settings of a book: what was asked for, the manifest, the record, and ``otherwise``; ``auto`` is silence."""
     rag = manifest.rag
+    context = _said(override.context, rag.context, recorded.context, otherwise.context) or "extractive"
+    models = (override.context_model, rag.context_model, recorded.context_model, otherwise.context_model)
     return Settings(
         book_slug=manifest.slug,
         title=manifest.title,
@@ -53,10 +70,10 @@ def resolve_settings(manifest: Manifest, override: Choice, recorded: Choice) -> 
         target_tokens=_first(override.target_tokens, rag.chunk_target_tokens, 512),
         overlap_tokens=_first(override.overlap_tokens, rag.chunk_overlap_tokens, 64),
         contents_chunk=manifest.kind == "documents" if rag.contents_chunk is None else rag.contents_chunk,
-        context=_said(override.context, rag.context, recorded.context) or "extractive",
-        context_model=rag.context_model or "claude-haiku-4-5",
-        embedding=_said(override.embedding, rag.embedding, recorded.embedding) or "none",
-        embedding_model=rag.embedding_model,
+        context=context,
+        context_model=(_said(*models) if context == "anthropic" else None) or CONTEXT_MODEL,
+        embedding=_said(override.embedding, rag.embedding, recorded.embedding, otherwise.embedding) or "none",
+        embedding_model=_said(override.embedding_model, rag.embedding_model, recorded.embedding_model),
         late=rag.late,
     )
 

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import groupby
+
+import regex
+
+# Python puts a row of combining marks in order in quadratic time; one in order already takes linear time.
+MARKS = regex.compile(r"\p{M}{100,}")
 
 
 class NoText(ValueError):  # noqa: N818 - says what the bytes are
@@ -23,7 +29,15 @@ def decode(data: bytes) -> str:
     text = _lf(text.removeprefix("\ufeff"))
     if (at := text.find("\0")) >= 0:
         raise NoText(text.count("\n", 0, at) + 1, "a NUL character; remove it")
-    return text if text.isascii() or unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+    if text.isascii() or unicodedata.is_normalized("NFC", text):
+        return text
+    return unicodedata.normalize("NFC", MARKS.sub(lambda marks: _ordered(marks[0]), text))
+
+
+def _ordered(marks: str) -> str:
+    """Marks in canonical order: sorted by their class between those of class 0, which stay where they are."""
+    runs = groupby(marks, key=lambda mark: unicodedata.combining(mark) > 0)
+    return "".join(mark for moves, run in runs for mark in (sorted(run, key=unicodedata.combining) if moves else run))
 
 
 def _lf(text: str) -> str:

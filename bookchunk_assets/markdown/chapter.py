@@ -88,7 +88,8 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class ParsedChapter:
-    """One chapter file after parsing; see the module for the two kinds of offset."""
+    """One chapter file after parsing; see the module for the two kinds of offset. ``links`` are the texts of the
+    links that stand in the clean text, in order, each as often as it does."""
 
     facts: ChapterFacts
     kind: str
@@ -99,7 +100,7 @@ class ParsedChapter:
     headings: tuple[Heading, ...]
     references: tuple[Reference, ...]
     notes: tuple[Note, ...]
-    names: tuple[str, ...]
+    links: tuple[str, ...]
     warnings: tuple[str, ...]
 
 

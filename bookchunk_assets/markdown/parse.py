@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
@@ -9,10 +10,11 @@ from typing import Any
 
 import regex
 
-from bookchunk_assets.corpus.frontmatter import ChapterFrontmatter, split_front_matter
+from bookchunk_assets.corpus.frontmatter import ChapterFrontmatter, DocumentFrontmatter, split_front_matter
 from bookchunk_assets.corpus.slug import slugify
 from bookchunk_assets.corpus.text import decode
 from bookchunk_assets.markdown import comments, notes
+from bookchunk_assets.markdown.anchors import Anchors
 from bookchunk_assets.markdown.chapter import (
     Block,
     Break,
@@ -23,11 +25,12 @@ from bookchunk_assets.markdown.chapter import (
     ParsedChapter,
     Reference,
 )
+from bookchunk_assets.markdown.links import link_texts
 from bookchunk_assets.markdown.spans import Span, clean_offset, inside, merge, without
 from bookchunk_assets.markdown.structure import RawHeading, Structure, parse_structure
 from bookchunk_assets.markdown.titles import explicit_id, plain_title
 
-RULES = "1"
+RULES = "2"
 UNFINISHED = regex.compile(r"[\p{L}\p{N},]\s*\Z")
 GOES_ON = regex.compile(r"\s*\p{Ll}")
 
@@ -58,7 +61,9 @@ def parse_chapter(data: bytes, kind: str, name: str) -> ParsedChapter:
 
     clean, breaks = without(text, start, len(text), merge((*comment_holes, *lifted_spans)))
     pages = tuple(PageMark(clean_offset(breaks, m.end), m.page) for m in markers)
-    blocks = _joined_over_pages(text, structure.blocks, markers, comment_holes)
+    joined = _joined_over_pages(text, structure.blocks, markers, comment_holes)
+    stay = [d for d in defined if d.label not in lifted or d != first[d.label]]
+    blocks = tuple(_clean_blocks(joined, stay, breaks))
     facts = _facts(front.data, kind, path, structure)
     return ParsedChapter(
         facts=facts,
@@ -66,9 +71,7 @@ def parse_chapter(data: bytes, kind: str, name: str) -> ParsedChapter:
         text=clean,
         breaks=breaks,
         pages=pages,
-        blocks=tuple(
-            _clean_blocks(blocks, [d for d in defined if d.label not in lifted or d != first[d.label]], breaks)
-        ),
+        blocks=blocks,
         headings=tuple(_headings(structure.headings, structure.env, breaks)),
         references=tuple(
             Reference(clean_offset(breaks, m.start()), m[1])
@@ -76,7 +79,7 @@ def parse_chapter(data: bytes, kind: str, name: str) -> ParsedChapter:
             if not inside(lifted_spans, m.start())
         ),
         notes=tuple(_note(text, d, refs[d.label], comment_holes, markers) for d in first.values() if d.label in lifted),
-        names=(),
+        links=tuple(link_texts(clean, blocks, structure.env)),
         warnings=tuple(_warnings(text, markers)),
     )
 
@@ -139,15 +142,11 @@ def _clean_blocks(
 
 
 def _headings(raw: Sequence[RawHeading], env: dict[str, Any], breaks: tuple[Break, ...]) -> Iterator[Heading]:
-    """Headings with anchors made unique as on GitHub: one counter over all headings of the file."""
-    used: dict[str, int] = {}
+    """Headings with their anchors: one counter over all headings of the file."""
+    anchors = Anchors()
     for heading in raw:
         title = plain_title(heading.content, env)
-        base = anchor = explicit_id(heading.content) or slugify(title) or "section"
-        while anchor in used:
-            used[base] += 1
-            anchor = f"{base}-{used[base]}"
-        used[anchor] = 0
+        anchor = anchors.take(explicit_id(heading.content) or slugify(title))
         a, b = clean_offset(breaks, heading.start), clean_offset(breaks, heading.end)
         yield Heading(a, b, heading.level, title, anchor)
 
@@ -176,15 +175,23 @@ def _note(
 
 
 def _facts(data: dict[str, Any], kind: str, path: PurePath, structure: Structure) -> ChapterFacts:
+    """What the front matter says, and for a document what its headings and file name do."""
+    number: int | None = None
+    front: DocumentFrontmatter
     if kind == "documents":
+        front = DocumentFrontmatter.model_validate(data)
         tops = [h for h in structure.headings if h.level == 1]
-        given = data.get("title") or (plain_title(tops[0].content, structure.env) if len(tops) == 1 else "")
-        return ChapterFacts(None, slugify(path.stem), " ".join(str(given).split()) or path.stem)
-    front = ChapterFrontmatter.model_validate(data)
-    title = " ".join(front.title.split())
+        given = " ".join((front.title or "").split())
+        named = unicodedata.normalize("NFC", " ".join(path.stem.split()))
+        title = given or (len(tops) == 1 and plain_title(tops[0].content, structure.env)) or named
+        slug = slugify(path.stem)
+    else:
+        front = chapter = ChapterFrontmatter.model_validate(data)
+        title = " ".join(chapter.title.split())
+        number, slug = chapter.chapter, chapter.slug or slugify(title)
     return ChapterFacts(
-        front.chapter,
-        front.slug or slugify(title),
+        number,
+        slug,
         title,
         front.language,
         bool(front.is_preview),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+import os
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import dagster as dg
 
 from bookchunk_assets.corpus.book import Book
 from bookchunk_assets.corpus.manifest import Manifest
-from bookchunk_assets.corpus.settings import Choice, Settings, resolve_settings
+from bookchunk_assets.corpus.settings import Choice, Settings, resolve_settings, unsaid
 from bookchunk_assets.orchestration.provenance import remember, remembered
 
 NOTHING = Choice()
@@ -18,8 +19,9 @@ NOTHING = Choice()
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A book's record. ``recorded`` holds where the manifest is silent; ``override`` until the next plain command or
-    until the manifest is no longer the ``manifest_version`` that it was given for. ``files`` are names by chapter."""
+    """A book's record. ``recorded`` is what the book has, and holds where the manifest is silent; ``override`` holds
+    until the next plain command or until the manifest is no longer the ``manifest_version`` that it was given for.
+    ``files`` are names by chapter."""
 
     folder: str
     root: str
@@ -35,7 +37,7 @@ class Binding:
     def settings(self, manifest: Manifest, manifest_version: str) -> Settings:
         """The book's settings as of its manifest."""
         override = self.override if self.manifest_version == manifest_version else Choice()
-        return resolve_settings(manifest, override, self.recorded)
+        return resolve_settings(manifest, override, self.recorded, unsaid(os.environ))
 
 
 def _key(book: str) -> str:
@@ -60,15 +62,18 @@ def bind(instance: dg.DagsterInstance, book: Book, root: Path, asked: Choice | N
     override = known.override if known and known.manifest_version == book.manifest_version else NOTHING
     if asked is not None:
         override = asked
-        rag = book.manifest.rag
-        recorded = Choice(
-            context=recorded.context if rag.context not in (None, "auto") else _kept(asked.context, recorded.context),
-            embedding=(
-                recorded.embedding
-                if rag.embedding not in (None, "auto")
-                else _kept(asked.embedding, recorded.embedding)
-            ),
+        recorded = replace(
+            recorded,
+            context=_kept(asked.context, recorded.context),
+            embedding=_kept(asked.embedding, recorded.embedding),
         )
+    has = resolve_settings(book.manifest, NOTHING, recorded, unsaid(os.environ))
+    recorded = Choice(
+        context=has.context,
+        context_model=has.context_model if has.context == "anthropic" else recorded.context_model,
+        embedding=has.embedding,
+        embedding_model=has.embedding_model,
+    )
     binding = Binding(
         folder=str(book.folder.resolve()),
         root=str(root.resolve()),

@@ -26,6 +26,7 @@ INPUT_VERSION = "dagster/input_data_version/"
 INPUT_POINTER = "dagster/input_event_pointer/"
 RANGE_START, RANGE_END = ASSET_PARTITION_RANGE_START_TAG, ASSET_PARTITION_RANGE_END_TAG
 FROM_AUTOMATION, FROM_FAILURE = AUTOMATION_CONDITION_TAG, RESUME_RETRY_TAG
+FAILED = "failed"  # a failed run's metadata: what each chapter of its that failed had to say
 BATCH = 1000
 
 # The output that a step owes, without Dagster's event for it, which has one version for all partitions: the assets
@@ -138,13 +139,36 @@ def remember(instance: dg.DagsterInstance, key: str, value: str) -> None:
     instance.daemon_cursor_storage.set_cursor_values({key: value})
 
 
-def failure_of(instance: dg.DagsterInstance, run_id: str) -> str:
-    """Why a run failed: the first step's own words."""
+def made_since(instance: dg.DagsterInstance, asset: str, event: int) -> list[tuple[str, dict[str, Any]]]:
+    """The partitions that were made after an event, each with the metadata of its materialisation."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    cursor = None
+    while True:
+        some = dg.AssetRecordsFilter(asset_key=dg.AssetKey(asset), after_storage_id=event)
+        page = instance.fetch_materializations(some, limit=BATCH, cursor=cursor)
+        for record in page.records:
+            made = record.asset_materialization
+            if made and record.partition_key and made.tags and made.tags.get(USER_PROVIDED) == "true":
+                found.append((record.partition_key, {name: value.value for name, value in made.metadata.items()}))
+        if not page.has_more:
+            return found
+        cursor = page.cursor
+
+
+def newest_event(instance: dg.DagsterInstance, asset: str) -> int:
+    """The newest materialisation's event of any partition; 0 where there is none."""
+    records = instance.fetch_materializations(dg.AssetKey(asset), limit=1).records
+    return records[0].storage_id if records else 0
+
+
+def failure_of(instance: dg.DagsterInstance, run_id: str) -> tuple[str, Any]:
+    """Why a run failed: the first step's own words, and what each failed chapter had to say."""
     for entry in instance.all_logs(run_id, of_type=DagsterEventType.STEP_FAILURE):
         data = entry.dagster_event.step_failure_data if entry.dagster_event else None
         if data is not None and data.user_failure_data is not None and data.user_failure_data.description:
-            return data.user_failure_data.description
+            told = data.user_failure_data.metadata.get(FAILED)
+            return data.user_failure_data.description, told.value if isinstance(told, dg.JsonMetadataValue) else {}
         if data is not None and data.error is not None:
             cause = data.error.cause or data.error
-            return cause.message.strip()
-    return f"run {run_id} failed"
+            return cause.message.strip(), {}
+    return f"run {run_id} failed", {}

@@ -12,7 +12,7 @@ from bookchunk_assets.corpus.book import survey
 from bookchunk_assets.corpus.faults import Fault
 from bookchunk_assets.corpus.targets import is_book
 from bookchunk_assets.orchestration.bindings import forget, load_binding
-from bookchunk_assets.orchestration.home import home_of, store_of
+from bookchunk_assets.orchestration.home import home_of, paid_home, store_of
 from bookchunk_assets.orchestration.lock import book_lock, leave, remove_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS, book_of, chapter_of
 from bookchunk_assets.orchestration.provenance import observe
@@ -64,7 +64,7 @@ def remove(instance: dg.DagsterInstance, gone: Gone) -> None:
             instance.delete_dynamic_partition(str(CHAPTERS.name), partition)
         if gone.whole:
             store.drop(gone.book)
-            (home_of(instance) / "paid" / f"{gone.book}.jsonl").unlink(missing_ok=True)
+            (paid_home(instance) / "paid" / f"{gone.book}.jsonl").unlink(missing_ok=True)
             observe(instance, "book_chapters", gone.book, GONE)
             instance.delete_dynamic_partition(str(BOOKS.name), gone.book)
             forget(instance, gone.book)

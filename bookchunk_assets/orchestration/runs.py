@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 from uuid import uuid4
 
 import dagster as dg
 
 from bookchunk_assets.orchestration.alive import living
+from bookchunk_assets.orchestration.claude import declare_key
 from bookchunk_assets.orchestration.home import home_of
 from bookchunk_assets.orchestration.partitions import CHAPTERS
 from bookchunk_assets.orchestration.provenance import RANGE_END, RANGE_START, failure_of
+from bookchunk_assets.orchestration.spending import Spent
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 class StageFailed(Exception):  # noqa: N818 - says what happened
-    """A run did not succeed; the message says why."""
+    """A run did not succeed; the message says why, ``told`` what each chapter that failed had to say, and ``spent``
+    what the book's runs had cost until then."""
+
+    def __init__(self, why: str, told: Mapping[str, Mapping[str, Any]], spent: Spent | None = None) -> None:
+        self.told, self.spent = told, spent or Spent()
+        super().__init__(why)
+
+    @classmethod
+    def of(cls, failures: Sequence[StageFailed], spent: Spent | None = None) -> StageFailed:
+        """Several as one."""
+        lines = dict.fromkeys(line for failure in failures for line in str(failure).splitlines())
+        told = {name: each for failure in failures for name, each in failure.told.items()}
+        return cls("\n".join(lines), told, spent)
 
 
 def run_stage(
@@ -25,8 +40,12 @@ def run_stage(
     asset: str,
     partitions: Sequence[str],
     kind: dg.DynamicPartitionsDefinition = CHAPTERS,
+    config: Callable[[Sequence[StageFailed]], Mapping[str, Any]] = lambda failed: {},
 ) -> None:
-    """Materialise an asset's partitions: one run for each range of neighbours, in Dagster's order of keys."""
+    """Materialise an asset's partitions: one run for each range of neighbours, in Dagster's order of keys, with what
+    ``config`` gives after those that failed. One that fails holds back no other; ``StageFailed`` tells of all."""
+    declare_key()
+    failed: list[StageFailed] = []
     job = defs.resolve_implicit_global_asset_job_def()
     for first, last in ranges(instance.get_dynamic_partitions(str(kind.name)), partitions):
         one = first == last
@@ -38,11 +57,13 @@ def run_stage(
                 asset_selection=[dg.AssetKey(asset)],
                 partition_key=first if one else None,
                 tags={} if one else {RANGE_START: first, RANGE_END: last},
-                run_config=QUIET,
+                run_config={**QUIET, **config(failed)},
                 raise_on_error=False,
             )
         if not result.success:
-            raise StageFailed(failure_of(instance, result.run_id))
+            failed.append(StageFailed(*failure_of(instance, result.run_id)))
+    if failed:
+        raise StageFailed.of(failed)
 
 
 def ranges(order: Sequence[str], wanted: Sequence[str]) -> Iterator[tuple[str, str]]:

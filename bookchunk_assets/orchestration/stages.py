@@ -9,8 +9,9 @@ an output that comes out the same stops the wave. A run that takes over from one
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,13 +23,14 @@ from bookchunk_assets.corpus.faults import Refused
 from bookchunk_assets.corpus.manifest import Manifest
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.corpus.text import NoText
+from bookchunk_assets.models.failure import ModelFailed
 from bookchunk_assets.orchestration.automation import WITH_INPUTS
 from bookchunk_assets.orchestration.bindings import Binding, load_binding
 from bookchunk_assets.orchestration.due import due
 from bookchunk_assets.orchestration.home import home_of, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import CHAPTERS, book_of, chapter_of
-from bookchunk_assets.orchestration.provenance import UNSAID, Made, materialization, observe, observed
+from bookchunk_assets.orchestration.provenance import FAILED, UNSAID, Made, materialization, observe, observed
 from bookchunk_assets.orchestration.reconcile import settings_version
 from bookchunk_assets.orchestration.shown import shown
 from bookchunk_assets.orchestration.staleness import Recipe, versions
@@ -82,8 +84,23 @@ class ChapterAtWork:
             self.inputs[asset] = observed(self.instance, asset, [self.partition])[self.partition]
 
 
+@dataclass(slots=True)
+class BookAtWork:
+    """What a stage may read that takes a book's chapters together: the chapters as they come, and what the run brings,
+    its options and resources."""
+
+    instance: dg.DagsterInstance
+    store: StageStore
+    slug: str
+    chapters: Iterator[ChapterAtWork]
+    options: Any
+    resources: Any
+
+
+Rows = Callable[[], Sequence[Any]]  # gives a chapter's rows, or raises why there are none
 Make = Callable[[ChapterAtWork], Sequence[Any]]
 After = Callable[[dg.DagsterInstance, Binding], object]
+MakeAll = Callable[[BookAtWork], Iterator[tuple[ChapterAtWork, Rows]]]
 
 
 def chapter_stage(
@@ -95,10 +112,36 @@ def chapter_stage(
     pool: str | None = None,
     after: After | None = None,
 ) -> Callable[[Make], dg.AssetsDefinition]:
-    """Make an asset of a function that turns a chapter at work into rows of the dataclass ``row``. Runs that are in one
-    ``pool`` are limited by the instance; ``after`` is called when a book's chapters are done."""
+    """Make an asset of a function that turns a chapter at work into rows of the dataclass ``row``; the rest as for
+    ``book_stage``."""
 
     def decorate(make: Make) -> dg.AssetsDefinition:
+        def one_by_one(book: BookAtWork) -> Iterator[tuple[ChapterAtWork, Rows]]:
+            return ((chapter, partial(make, chapter)) for chapter in book.chapters)
+
+        one_by_one.__name__, one_by_one.__doc__ = make.__name__, make.__doc__
+        asset = book_stage(inputs=inputs, code_version=code_version, row=row, kinds=kinds, pool=pool, after=after)
+        return asset(one_by_one)
+
+    return decorate
+
+
+def book_stage(
+    *,
+    inputs: Sequence[str],
+    code_version: str,
+    row: type,
+    kinds: set[str],
+    options: type[dg.Config] | None = None,
+    resources: Set[str] = frozenset(),
+    pool: str | None = None,
+    after: After | None = None,
+) -> Callable[[MakeAll], dg.AssetsDefinition]:
+    """Make an asset of a function that takes a book's chapters together and gives each as it is done; ``options`` are
+    a run's, ``resources`` what it needs by name. Runs that are in one ``pool`` are limited by the instance; ``after``
+    is called when a book's chapters are done."""
+
+    def decorate(make: MakeAll) -> dg.AssetsDefinition:
         recipe = Recipe(make.__name__, code_version, tuple(inputs))
 
         @dg.asset(
@@ -113,24 +156,30 @@ def chapter_stage(
             pool=pool,
             backfill_policy=dg.BackfillPolicy.single_run(),
             automation_condition=WITH_INPUTS,
+            config_schema=options.to_config_schema() if options else None,  # type: ignore[arg-type]
+            required_resource_keys=set(resources),
         )
         def stage(context: dg.AssetExecutionContext) -> Iterator[Any]:
-            failed: list[str] = []
+            failed: dict[str, dict[str, Any]] = {}
+            instance = context.instance
+            asked = options(**context.op_execution_context.op_config) if options else None
             yield UNSAID
             for slug, partitions in groupby(context.partition_keys, book_of):
-                with book_lock(home_of(context.instance), slug):
-                    wanted = due(context.instance, context.run, recipe, list(partitions))
-                    for chapter in _at_work(context.instance, recipe, slug, wanted):
+                with book_lock(home_of(instance), slug):
+                    chapters = _at_work(instance, recipe, slug, due(instance, context.run, recipe, list(partitions)))
+                    book = BookAtWork(instance, store_of(instance), slug, chapters, asked, context.resources)
+                    for chapter, rows in make(book):
                         try:
-                            event = _event(recipe, make, row, chapter)
+                            event = _event(recipe, rows, row, chapter)
                         except dg.Failure as failure:
-                            failed.append(str(failure.description))
+                            failed.setdefault(str(failure.description), {})[chapter.partition] = chapter.metadata
                         else:
                             yield event
                     if after is not None:
-                        after(context.instance, open_book(context.instance, slug).binding)
+                        after(instance, open_book(instance, slug).binding)
             if failed:
-                raise dg.Failure("\n".join(failed))
+                lost = {partition: told for each in failed.values() for partition, told in each.items()}
+                raise dg.Failure("\n".join(failed), metadata={FAILED: dg.MetadataValue.json(lost)})
 
         return stage
 
@@ -148,13 +197,15 @@ def _at_work(
         yield ChapterAtWork(instance, store, partition, book, inputs)
 
 
-def _event(recipe: Recipe, make: Make, row: type, chapter: ChapterAtWork) -> dg.AssetMaterialization:
-    """Do one chapter's work, keep it, and say what it is."""
+def _event(recipe: Recipe, make: Rows, row: type, chapter: ChapterAtWork) -> dg.AssetMaterialization:
+    """Do one chapter's work, keep it, and say what it is. What stopped the run is told once, for its book."""
     started = time.perf_counter()
     try:
-        rows = make(chapter)
-    except (NoText, Refused, OSError, KeyError) as error:
-        raise dg.Failure(f"{chapter.partition}: {recipe.name}: {error}") from error
+        rows = make()
+    except (NoText, Refused, OSError, KeyError, ModelFailed) as error:
+        whole = isinstance(error, ModelFailed) and error.final
+        where = book_of(chapter.partition) if whole else chapter.partition
+        raise dg.Failure(f"{where}: {recipe.name}: {error}") from error
     version = chapter.store.write(recipe.name, chapter.partition, rows, row)
     metadata = {
         "rows": len(rows),

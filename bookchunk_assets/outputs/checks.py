@@ -9,6 +9,7 @@ from itertools import groupby
 
 from pydantic import ValidationError
 
+from bookchunk_assets.chunking.contents import contents_text, listed_names
 from bookchunk_assets.chunking.groups import Group
 from bookchunk_assets.chunking.tokens import count
 from bookchunk_assets.corpus.settings import Settings
@@ -26,12 +27,14 @@ TOKENS_A_WORD = 0.95 * 1.3  # the design's floor, which older prose and scripts 
 
 @dataclass(frozen=True, slots=True)
 class ChapterUnderCheck:
-    """A chapter as it stands on disk, and its records as they stand in the file."""
+    """A chapter as it stands on disk, with its body groups and, where one is asked for, that of its contents; and its
+    records as they stand in the file."""
 
     settings: Settings
     stem: str
     parsed: ParsedChapter
     groups: tuple[Group, ...]
+    listed: Group | None
     records: tuple[Record, ...]
     passages: tuple[Passage, ...]
 
@@ -73,9 +76,12 @@ def run_checks(
             stem, mine = next(coming, ("", iter(())))
         faults["schema_valid"] += schema_faults(there)
         sound = tuple(record for record in there if not any(schema_faults([record])))
-        tokens += sum(record["token_count"] for record in sound)
+        tokens += sum(record["token_count"] for record in sound if record["metadata"]["kind"] != "contents")
         bodies = tuple(group for group in groups if group.kind == "body")
-        chapter = ChapterUnderCheck(settings, own, parsed, bodies, sound, tuple(passages(parsed, bodies, sound)))
+        listed = next((group for group in groups if group.kind == "contents" and settings.contents_chunk), None)
+        chapter = ChapterUnderCheck(
+            settings, own, parsed, bodies, listed, sound, tuple(passages(parsed, bodies, sound))
+        )
         for name, check in BY_CHAPTER.items():
             faults[name] += check(chapter)
     while stem:
@@ -158,6 +164,20 @@ def no_section_crossed(chapter: ChapterUnderCheck) -> Faults:
             yield f"{record['id']}: stands under {' › '.join(group.heading_path)}"
         elif passage.faithful and not (passage.lead in texts[group.start] and passage.tail in texts[group.start]):
             yield f"{record['id']}: holds text that its section has not"
+    for record in chapter.records:
+        if record["metadata"]["kind"] == "contents":
+            yield from contents_faults(record, chapter.listed)
+
+
+def contents_faults(record: Record, listed: Group | None) -> Faults:
+    """A contents chunk names what its file lists, once, under the file's title."""
+    names = listed_names(record["text"])
+    if listed is None:
+        yield f"{record['id']}: a contents chunk, though none is asked for or the file lists too little"
+    elif not names or len(set(names)) != len(names) or not set(names) <= set(listed.names):
+        yield f"{record['id']}: lists what the file does not, or a name twice"
+    elif (record["heading_path"], record["section_anchor"]) != (list(listed.heading_path), "#toc"):
+        yield f"{record['id']}: a contents chunk that does not stand under the title"
 
 
 def footnotes_whole(chapter: ChapterUnderCheck) -> Faults:
@@ -215,6 +235,9 @@ def source_covered(chapter: ChapterUnderCheck) -> Faults:
         at = max(at, passage.end)
     if lost := without(text, at, len(text), bare)[0].strip():
         yield f"{chapter.stem}: {len(lost)} characters at its end in no chunk, from {lost[:40]!r}"
+    told = any(record["metadata"]["kind"] == "contents" for record in chapter.records)
+    if chapter.listed and not told and contents_text("", chapter.listed.names, "en", chapter.settings.target_tokens):
+        yield f"{chapter.stem}: lists {len(chapter.listed.names)} names, and has no contents chunk"
 
 
 CHECKS = {

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from bookchunk_assets.corpus.settings import Settings
+from bookchunk_assets.models.prices import dollars
+from bookchunk_assets.models.usage import Spend
 from bookchunk_assets.outputs.checks import CheckResult
 from bookchunk_assets.outputs.diff import Diff
 from bookchunk_assets.outputs.records import Record
@@ -18,15 +20,18 @@ STEP = 50  # tokens a line of it spans
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What the report says of chunk sizes, gathered a record at a time. Sizes are cl100k tokens."""
+    """What the report says of the chunks, gathered a record at a time: sizes in cl100k tokens, and how many prefixes
+    no model wrote."""
 
     tokens: tuple[int, ...]
     overlaps: tuple[int, ...]
+    extractive: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One book's figures, as ``--json`` prints them; ``seconds`` by stage are in ``report.json`` alone."""
+    """One book's figures, as ``--json`` prints them; ``seconds`` by stage and ``spend`` by tariff are in
+    ``report.json`` alone. Dollars are None where a model's price is not known."""
 
     slug: str
     status: int
@@ -41,7 +46,7 @@ class Report:
     warnings: tuple[str, ...]
     output: str
     seconds: Mapping[str, float] = field(default_factory=dict)
-    spend: Mapping[str, float] = field(default_factory=dict)
+    spend: Mapping[str, Any] = field(default_factory=dict)
 
     def summary(self) -> dict[str, Any]:
         """What ``--json`` prints of a book."""
@@ -60,16 +65,17 @@ class Report:
 
 def sizes_of(records: Iterable[Record]) -> Sizes:
     """Token counts of the chunks, and overlaps of those that go on in a section."""
-    tokens, overlaps, before = [], [], None
+    tokens, overlaps, before, extractive = [], [], None, 0
     for record in records:
         tokens.append(record["token_count"])
         metadata = record["metadata"]
+        extractive += metadata["prefix_source"] == "extractive"
         section = (record["chapter_slug"], record["section_anchor"])
         if metadata["kind"] == "body":
             if section == before:
                 overlaps.append(metadata["overlap_tokens"])
             before = section
-    return Sizes(tuple(tokens), tuple(overlaps))
+    return Sizes(tuple(tokens), tuple(overlaps), extractive)
 
 
 def make_report(
@@ -86,6 +92,9 @@ def make_report(
     """The report of a book whose files are written."""
     failed = any(not check.passed and not check.warns for check in checks)
     told = [*warnings, *(f"{check.name}: {check.what}" for check in checks if check.warns and not check.passed)]
+    if settings.context != "extractive" and sizes.extractive:
+        few = f"{sizes.extractive} of {len(sizes.tokens)} prefixes are extractive"
+        told.append(f"{few}: {settings.context_model} gave no answer of use")
     summary = difference.summary
     total = len(sizes.tokens)
     return Report(
@@ -104,7 +113,7 @@ def make_report(
             "target": settings.target_tokens,
         },
         overlap={"mean": _mean(sizes.overlaps), "target": settings.overlap_tokens},
-        context={"dollars": 0.0, "generated": generated, "reused": total - generated, "model": settings.context},
+        context={"dollars": 0.0, "generated": generated, "reused": total - generated, "model": writer(settings)},
         embeddings={"embedded": 0, "reused": 0, "model": settings.embedding, "dimensions": 0, "dollars": 0.0},
         checks=tuple(
             {"name": c.name, "passed": c.passed, "warns": c.warns, "what": c.what, "faults": list(c.faults)}
@@ -113,6 +122,23 @@ def make_report(
         warnings=tuple(told),
         output=output,
     )
+
+
+def with_spend(report: Report, spend: Spend, generated: int, warnings: Iterable[str] = ()) -> Report:
+    """A report with what was paid for prefixes: ``generated`` of its chunks' are new."""
+    price = dollars(spend)
+    by_tariff = {
+        tariff: {"dollars": None if (each := dollars({tariff: usage})) is None else round(each, 6), **asdict(usage)}
+        for tariff, usage in spend.items()
+    }
+    reused = max(report.chunks["total"] - generated, 0)
+    context = {
+        **report.context,
+        "dollars": None if price is None else round(price, 6),
+        "generated": generated,
+        "reused": reused,
+    }
+    return replace(report, context=context, spend=by_tariff, warnings=(*report.warnings, *warnings))
 
 
 def not_made(slug: str, status: int, why: Exception) -> Report:
@@ -148,7 +174,7 @@ def render(report: Report) -> str:
         f"  Tokens / chunk:      avg {tokens['mean']:.0f}, p95 {tokens['p95']:.0f}, max {tokens['max']:.0f} "
         f"(target {tokens['target']:.0f})",
         f"  Overlap:             {report.overlap['mean']:.0f} tokens avg (target {report.overlap['target']:.0f})",
-        f"  Context prefix gen:  ${context['dollars']:.2f} in API spend ({context['generated']} generated, "
+        f"  Context prefix gen:  {_price(context['dollars'])} in API spend ({context['generated']} generated, "
         f"{context['reused']} reused, {context['model']})",
         f"  Embeddings:          {'none' if vectors['model'] == 'none' else made}",
         f"  Output:              {report.output}",
@@ -157,6 +183,15 @@ def render(report: Report) -> str:
         f"  Verdict: {verdict}",
     ]
     return "\n".join(lines)
+
+
+def _price(sum_: float | None) -> str:
+    return "unpriced" if sum_ is None else f"${sum_:.2f}"
+
+
+def writer(settings: Settings) -> str:
+    """Who writes the prefixes: a model's name, or ``extractive``."""
+    return settings.context if settings.context == "extractive" else settings.context_model
 
 
 def histogram(tokens: Sequence[int]) -> str:
