@@ -167,6 +167,10 @@ class Served:
         )
         return list(self.ask(query)["runsOrError"]["results"])
 
+    def quiet(self) -> bool:
+        """Whether no run is waiting or under way."""
+        return {run["status"] for run in self.runs()} <= {"SUCCESS", "FAILURE", "CANCELED"}
+
     def worker(self, run: str) -> int | None:
         """The process of a run, as its log names it; None before it has one."""
         query = (
