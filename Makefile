@@ -2,13 +2,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check bench clean
+.PHONY: run test test-all check bench clean
 
 run: $(VENV)/installed
 	$(BIN)/bookchunk chunk corpus
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest
+
+test-all: $(VENV)/installed-test
+	$(BIN)/python -m pytest -m "" -n 2 -W ignore
 
 check: $(VENV)/installed-test
 	$(BIN)/ruff check .

@@ -7,6 +7,7 @@ import dagster as dg
 from bookchunk_assets.assets import book, chapter, checks, evaluation, seen
 from bookchunk_assets.orchestration import sensors
 from bookchunk_assets.orchestration.claude import claude_resource
+from bookchunk_assets.orchestration.workers import one_process
 
 defs = dg.Definitions(
     assets=[
@@ -20,5 +21,6 @@ defs = dg.Definitions(
     asset_checks=[checks.chunks_jsonl_checks],
     sensors=[sensors.corpus_sensor, sensors.automation],
     schedules=[sensors.corpus_schedule],
+    executor=one_process,
     resources={"claude": claude_resource()},
 )

@@ -49,6 +49,17 @@ class Shelf:
         given = {"title": "A Tale", "slug": "tale", "author": "Anna Author", "rag": rag} | fields
         (self.book / "tale-book.json").write_text(json.dumps(given), "utf-8")
 
+    def another(self, slug: str, chapters: int = 1) -> Path:
+        """A second book beside this one; its folder."""
+        folder = self.book.with_name(slug)
+        folder.mkdir()
+        given = {"title": slug.title(), "slug": slug, "author": "Anna Author"}
+        (folder / f"{slug}-book.json").write_text(json.dumps(given), "utf-8")
+        for number in range(1, chapters + 1):
+            path = folder / f"{slug}-ch{number:02d}.md"
+            path.write_text(chapter_text(number, f"Chapter {number}"), "utf-8")
+        return folder
+
     def run(self, *words: str) -> Result:
         return CliRunner().invoke(app, [*words, "--corpus", str(self.root / "corpus")])
 

@@ -6,19 +6,27 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
 
 from bookchunk_assets.assets.chapter import RECIPES
+from bookchunk_assets.cli.instance import open_instance
 from bookchunk_assets.corpus.targets import Place
 from bookchunk_assets.definitions import defs
 from bookchunk_assets.orchestration.lock import Busy, book_lock, leave
-from bookchunk_assets.orchestration.provenance import last_metadata, materialized
+from bookchunk_assets.orchestration.partitions import BOOKS
+from bookchunk_assets.orchestration.provenance import FROM_AUTOMATION, last_metadata, materialized, observed
 from bookchunk_assets.orchestration.reconcile import watch
-from bookchunk_assets.orchestration.runs import StageFailed, run_stage
-from bookchunk_tests.conftest import Shelf
+from bookchunk_assets.orchestration.runs import QUIET, StageFailed, run_stage
+from bookchunk_assets.orchestration.sensors import corpus_sensor, look
+from bookchunk_tests.conftest import STAGES, Shelf
 
 ALL = {"ch01", "ch02", "ch03"}
 PARTITIONS = [f"tale/{key}" for key in sorted(ALL)]
@@ -149,9 +157,11 @@ def test_a_chapter_that_fails_holds_back_no_other(shelf: Shelf) -> None:
         shelf.write(number, None, "Edited.")
     shelf.chapter(1).unlink()
     with dg.DagsterInstance.get() as instance:
+        before = materialized(instance, "parsed_chapter", PARTITIONS)
         with pytest.raises(StageFailed, match="tale/ch01: parsed_chapter"):
             run_stage(instance, defs, "parsed_chapter", PARTITIONS)
-        assert set(materialized(instance, "parsed_chapter", PARTITIONS)) == {"tale/ch02", "tale/ch03"}
+        after = materialized(instance, "parsed_chapter", PARTITIONS)
+        assert {key for key in after if after[key].event != before[key].event} == {"tale/ch02", "tale/ch03"}
 
 
 def test_only_a_change_of_settings_is_said_to_go_back(shelf: Shelf) -> None:
@@ -191,31 +201,145 @@ def test_a_look_keeps_off_a_book_at_work(shelf: Shelf) -> None:
         pass  # it died with its holder, and a holder's own runs go on within it
 
 
-def test_automation_asks_for_what_changed_and_no_more(shelf: Shelf) -> None:
-    def asked() -> dict[str, set[str]]:
-        nonlocal cursor
-        result = dg.evaluate_automation_conditions(defs, instance, cursor=cursor)
-        cursor = result.cursor
-        found: dict[str, set[str]] = {}
-        for recipe in (*RECIPES, None):
-            name = recipe.name if recipe else "chunks_jsonl"
-            subset = result.get_requested_partitions(dg.AssetKey(name))
-            if subset:
-                found[name] = {str(key) for key in subset}
-        return found
+@dataclass
+class Automation:
+    """What automation asks for, tick by tick."""
 
-    cursor = None
+    instance: dg.DagsterInstance
+    cursor: Any = None
+
+    def asks(self, later: timedelta = timedelta()) -> dict[str, set[str]]:
+        result = dg.evaluate_automation_conditions(
+            defs, self.instance, cursor=self.cursor, evaluation_time=datetime.now(UTC) + later
+        )
+        self.cursor = result.cursor
+        subsets = {name: result.get_requested_partitions(dg.AssetKey(name)) for name in STAGES}
+        return {name: {str(key) for key in subset} for name, subset in subsets.items() if subset}
+
+
+def run_as_automation(instance: dg.DagsterInstance, partition: str, tags: dict[str, str] | None = None) -> bool:
+    """A run of all of a chapter's stages, as automation asks for it."""
+    return (
+        defs.resolve_implicit_global_asset_job_def()
+        .execute_in_process(
+            instance=instance,
+            asset_selection=[dg.AssetKey(recipe.name) for recipe in RECIPES],
+            partition_key=partition,
+            tags={FROM_AUTOMATION: "true"} if tags is None else tags,
+            run_config=QUIET,
+            raise_on_error=False,
+        )
+        .success
+    )
+
+
+def test_automation_asks_for_a_change_with_all_that_may_follow_and_no_more(shelf: Shelf) -> None:
     shelf.chunk()
     with dg.DagsterInstance.get() as instance:
-        assert asked() == {}
+        automation = Automation(instance)
+        assert automation.asks() == {}
         shelf.write(2, None, "Edited.")
         watch(instance, place(shelf))
-        for recipe in RECIPES:
-            assert asked() == {recipe.name: {"tale/ch02"}}
-            run_stage(instance, defs, recipe.name, ["tale/ch02"])
-        assert asked() == {}
+        assert automation.asks() == {recipe.name: {"tale/ch02"} for recipe in RECIPES}
+        shelf.ran()
+        assert run_as_automation(instance, "tale/ch02")
+        assert shelf.ran() == {recipe.name: {"ch02"} for recipe in RECIPES}
+        assert automation.asks() == {"chunks_jsonl": {"tale"}}, "the last stage has looked at the book"
+        run_stage(instance, defs, "chunks_jsonl", ["tale"], BOOKS)
+        assert automation.asks() == {}
+    assert "Edited." in shelf.out.read_text("utf-8")
+
+
+def test_what_comes_out_the_same_stops_a_run_that_automation_asked_for(shelf: Shelf) -> None:
+    shelf.chunk()
+    shelf.ran()
+    path = shelf.chapter(1)
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    with dg.DagsterInstance.get() as instance:
+        automation = Automation(instance)
+        automation.asks()
         watch(instance, place(shelf))
-        assert asked() == {"chunks_jsonl": {"tale"}}
+        assert set(automation.asks()) == {recipe.name for recipe in RECIPES}
+        assert run_as_automation(instance, "tale/ch01")
+        assert shelf.ran() == {"parsed_chapter": {"ch01"}}
+        assert automation.asks() == {}
+        assert run_as_automation(instance, "tale/ch01", tags={})
+        assert set(shelf.ran()) == {recipe.name for recipe in RECIPES}, "who asks by hand gets all"
+
+
+def test_what_a_chapter_s_failure_holds_back_is_asked_for_again(shelf: Shelf) -> None:
+    shelf.chunk()
+    with dg.DagsterInstance.get() as instance:
+        automation = Automation(instance)
+        automation.asks()
+        shelf.write(1, None, "Edited.")
+        shelf.write(2, None, "Edited too.")
+        watch(instance, place(shelf))
+        assert set(automation.asks()) == {recipe.name for recipe in RECIPES}
+        moved = shelf.chapter(1).rename(shelf.root / "aside.md")
+        with pytest.raises(StageFailed):
+            run_stage(instance, defs, "parsed_chapter", PARTITIONS[:2])
+        assert automation.asks() == {recipe.name: {"tale/ch02"} for recipe in RECIPES[1:]}
+        assert automation.asks() == {}
+        assert automation.asks() == {}, "what fails is not asked for at every tick"
+        moved.rename(shelf.chapter(1))
+        assert automation.asks(timedelta(hours=1))["parsed_chapter"] == {"tale/ch01"}, "but every hour"
+
+
+def test_a_chapter_that_is_being_written_is_left_for_the_next_look(shelf: Shelf) -> None:
+    shelf.chunk()
+    shelf.write(1, None, "Edited.")
+    writing = threading.Event()
+
+    def write_on() -> None:
+        while not writing.is_set():
+            with shelf.chapter(2).open("a", encoding="utf-8") as file:
+                file.write("And on.\n")
+            time.sleep(0.05)
+
+    writer = threading.Thread(target=write_on)
+    with dg.DagsterInstance.get() as instance:
+        before = observed(instance, "chapter_file", PARTITIONS)
+        writer.start()
+        try:
+            (fault,) = watch(instance, place(shelf)).faults
+        finally:
+            writing.set()
+            writer.join()
+        assert str(fault) == f"{shelf.chapter(2)}:1: is still being written; left for the next look"
+        after = observed(instance, "chapter_file", PARTITIONS)
+        assert {key for key in after if after[key] != before[key]} == {"tale/ch01"}
+        assert watch(instance, place(shelf)).faults == ()
+        assert observed(instance, "chapter_file", PARTITIONS)["tale/ch02"] != before["tale/ch02"]
+
+
+def test_a_look_goes_on_where_the_last_one_stopped(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BOOKCHUNK_CORPUS", str(shelf.root / "corpus"))
+    for slug in ("saga", "yarn"):
+        shelf.another(slug)
+    seen: list[str] = []
+    with open_instance() as instance:
+        cursor = ""
+        for _ in range(4):
+            looked = look(instance, cursor, budget=0)
+            cursor = looked.cursor
+            seen.append(Path(cursor).name)
+        assert (looked.seen, looked.books) == (1, 3)
+        assert seen == ["saga", "tale", "yarn", "saga"]
+        looked = look(instance, cursor)
+        assert (looked.seen, looked.cursor) == (3, "")
+
+
+def test_a_broken_book_is_told_and_holds_back_no_other(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BOOKCHUNK_CORPUS", str(shelf.root / "corpus"))
+    (shelf.another("saga") / "saga-book.json").write_text("{", "utf-8")
+    with dg.build_sensor_context(instance=open_instance()) as context:
+        reason = corpus_sensor(context)
+        assert isinstance(reason, dg.SkipReason)
+        assert reason.skip_message is not None
+        assert reason.skip_message.startswith("looked at 2 of 2 books\n")
+        assert "saga-book.json:1:" in reason.skip_message
+        assert set(observed(context.instance, "chapter_file", PARTITIONS)) == set(PARTITIONS)
 
 
 def test_a_refused_chapter_holds_back_its_book_and_not_the_sound_chapters(shelf: Shelf) -> None:

@@ -1,6 +1,6 @@
 """A book's ``chunks.jsonl``, from its chapters' finished chunks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,10 @@ from bookchunk_assets.orchestration.automation import ON_CHANGE
 from bookchunk_assets.orchestration.home import home_of, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, chapter_partition
-from bookchunk_assets.orchestration.provenance import last_metadata, materialization, materialized, observed
+from bookchunk_assets.orchestration.provenance import UNSAID, last_metadata, materialization, materialized, observed
 from bookchunk_assets.orchestration.reconcile import book_version, changed_book, settings_version
 from bookchunk_assets.orchestration.spending import Spent, spent_since
-from bookchunk_assets.orchestration.stages import open_book
+from bookchunk_assets.orchestration.stages import OWNERS, open_book
 from bookchunk_assets.orchestration.staleness import recipe_of, stale
 from bookchunk_assets.orchestration.store import StageStore
 from bookchunk_assets.outputs import records
@@ -125,6 +125,7 @@ def sound(found: Survey) -> Book:
     code_version=records.RULES,
     group_name="book",
     kinds={"json"},
+    owners=OWNERS,
     backfill_policy=dg.BackfillPolicy.single_run(),
     automation_condition=ON_CHANGE,
 )
@@ -133,10 +134,8 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
     instance, store = context.instance, store_of(context.instance)
     slugs = list(context.partition_keys)
     seen = observed(instance, "book_chapters", slugs)
-    # Before a newer event hides it.
-    known = {slug: last_metadata(instance, "chunks_jsonl", slug) for slug in slugs}
     last = materialized(instance, "chunks_jsonl", slugs)
-    yield dg.MaterializeResult()
+    yield UNSAID
     for slug in slugs:
         with book_lock(home_of(instance), slug):
             opened = open_book(instance, slug)
@@ -144,30 +143,39 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
             book = sound(found)
             settings = opened.binding.settings(opened.manifest, opened.manifest_version)
             paths = OutputPaths.of_book(book.folder)
-            before = known[slug].get("chapters") or {}
+            before = last_metadata(instance, "chunks_jsonl", slug).get("chapters") or {}
             since = last[slug].event if slug in last else 0
             finished = FinishedChapters(store, book)
             published = publish(paths, settings, finished)
             spent = spent_since(instance, "context_prefixes", slug, since)
             vectors = vectors_made(instance, settings, finished.partitions, since)
-            reported(found, book, settings, paths, published, spent, vectors)
+            report = reported(found, book, settings, paths, published, spent, vectors)
             made = materialized(instance, "chunk_embeddings", finished.partitions)
             now = {partition: each.version for partition, each in made.items()}
             sizes = sizes_of(read_records(paths.chunks))
             metadata = {
+                "verdict": report.verdict,
+                "changes": dg.MetadataValue.md(changes(published.difference.summary)),
+                "chunks": len(sizes.tokens),
+                "tokens": dg.MetadataValue.md(histogram(sizes.tokens)),
+                "output": dg.MetadataValue.path(str(paths.chunks)),
                 "diff": dg.MetadataValue.json(published.difference.summary),
-                "chapters": dg.MetadataValue.json(now),
                 "changed_chapters": dg.MetadataValue.json(
                     {p: [before.get(p), now.get(p)] for p in {**before, **now} if before.get(p) != now.get(p)}
                 ),
                 "files": dg.MetadataValue.json(published.digests),
-                "chunks": len(sizes.tokens),
-                "tokens": dg.MetadataValue.md(histogram(sizes.tokens)),
+                "chapters": dg.MetadataValue.json(now),
                 **({} if spent.dollars is None else {"context_dollars": round(spent.dollars, 8)}),
             }
             inputs = {"book_chapters": seen[slug]} if slug in seen else {}
             version = published.digests[paths.chunks.name]
             yield materialization("chunks_jsonl", slug, version, records.RULES, inputs, metadata)
+
+
+def changes(summary: Mapping[str, int]) -> str:
+    """A diff's summary as a table."""
+    head, line = " | ".join(summary), " | ".join("---" for _ in summary)
+    return f"| {head} |\n| {line} |\n| {' | '.join(map(str, summary.values()))} |"
 
 
 RECIPE = recipe_of(chunks_jsonl)

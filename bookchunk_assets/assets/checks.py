@@ -41,12 +41,12 @@ def chunks_jsonl_checks(context: dg.AssetCheckExecutionContext) -> Iterator[dg.A
 
 def evaluation(result: CheckResult, slug: str) -> dg.AssetCheckResult:
     """A check's outcome as Dagster shows it: what failed, and where."""
-    worst = "\n".join(f"- {fault}" for fault in result.faults)
+    worst = dg.MetadataValue.md("\n".join(f"- {fault}" for fault in result.faults))
     return dg.AssetCheckResult(
         check_name=result.name,
         asset_key="chunks_jsonl",
         passed=result.passed,
         severity=dg.AssetCheckSeverity.WARN if result.warns else dg.AssetCheckSeverity.ERROR,
         description=result.what,
-        metadata={"book": slug, "worst": dg.MetadataValue.md(worst or "none"), **result.figures},
+        metadata={"book": slug, **({"worst": worst} if result.faults else {}), **result.figures},
     )

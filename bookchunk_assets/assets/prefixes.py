@@ -44,6 +44,7 @@ ANSWERS = "context_answers"  # beside the stages' outputs: every answer that a b
     kinds={"anthropic", "parquet"},
     options=ContextOptions,
     resources={"claude"},
+    pool="prefix_models",
 )
 def context_prefixes(book: BookAtWork) -> Iterator[tuple[ChapterAtWork, Rows]]:
     """The chunks with the prefix that situates each in its book."""

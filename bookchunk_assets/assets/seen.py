@@ -6,31 +6,55 @@ import dagster as dg
 
 from bookchunk_assets.corpus.book import version_of
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS, book_of, chapter_of, chapter_partition
+from bookchunk_assets.orchestration.provenance import UNSAID_SEEN, observation
 from bookchunk_assets.orchestration.reconcile import book_version, settings_version
-from bookchunk_assets.orchestration.stages import open_book
+from bookchunk_assets.orchestration.stages import OWNERS, open_book
+
+Seen = Iterator[dg.ObserveResult | dg.AssetObservation]
 
 
-@dg.observable_source_asset(partitions_def=CHAPTERS, group_name="corpus")
-def chapter_file(context: dg.AssetExecutionContext) -> dg.DataVersionsByPartition:
-    """A chapter's Markdown file, by its bytes."""
-
-    def version(partition: str) -> str:
+@dg.multi_observable_source_asset(
+    specs=[
+        dg.AssetSpec(
+            "chapter_file",
+            description="A chapter's Markdown file, by its bytes.",
+            partitions_def=CHAPTERS,
+            group_name="corpus",
+            kinds={"markdown"},
+            owners=OWNERS,
+        )
+    ]
+)
+def chapter_file(context: dg.AssetExecutionContext) -> Seen:
+    """Report each file's version."""
+    yield UNSAID_SEEN
+    for partition in context.partition_keys:
         book = open_book(context.instance, book_of(partition))
         path = book.binding.path(chapter_of(partition))
-        return version_of(path.read_bytes(), book.manifest.kind, path.name)
+        data = path.read_bytes()
+        version = version_of(data, book.manifest.kind, path.name)
+        yield observation("chapter_file", partition, version, {"file": str(path), "bytes": len(data)})
 
-    return dg.DataVersionsByPartition({key: version(key) for key in context.partition_keys})
 
-
-@dg.observable_source_asset(partitions_def=CHAPTERS, group_name="corpus")
-def chapter_settings(context: dg.AssetExecutionContext) -> dg.DataVersionsByPartition:
-    """The book's title, authors, language, kind and resolved settings, as they hold for a chapter."""
-
-    def version(partition: str) -> str:
+@dg.multi_observable_source_asset(
+    specs=[
+        dg.AssetSpec(
+            "chapter_settings",
+            description="The book's title, authors, language, kind and resolved settings, as they hold for a chapter.",
+            partitions_def=CHAPTERS,
+            group_name="corpus",
+            kinds={"json"},
+            owners=OWNERS,
+        )
+    ]
+)
+def chapter_settings(context: dg.AssetExecutionContext) -> Seen:
+    """Report each chapter's version of its settings."""
+    yield UNSAID_SEEN
+    for partition in context.partition_keys:
         book = open_book(context.instance, book_of(partition))
-        return settings_version(book.binding.settings(book.manifest, book.manifest_version))
-
-    return dg.DataVersionsByPartition({key: version(key) for key in context.partition_keys})
+        version = settings_version(book.binding.settings(book.manifest, book.manifest_version))
+        yield observation("chapter_settings", partition, version)
 
 
 @dg.multi_observable_source_asset(
@@ -40,15 +64,17 @@ def chapter_settings(context: dg.AssetExecutionContext) -> dg.DataVersionsByPart
             description="A book's chapters, in order, each with the version of its finished chunks.",
             partitions_def=BOOKS,
             group_name="book",
+            owners=OWNERS,
             deps=[dg.AssetDep("chunk_embeddings", partition_mapping=dg.AllPartitionMapping())],
         )
     ]
 )
-def book_chapters(context: dg.AssetExecutionContext) -> Iterator[dg.ObserveResult]:
+def book_chapters(context: dg.AssetExecutionContext) -> Seen:
     """Report the digest of a book's chapters, once each of them is made."""
+    yield UNSAID_SEEN
     for slug in context.partition_keys:
         book = open_book(context.instance, slug)
         settings = book.binding.settings(book.manifest, book.manifest_version)
         version = book_version(context.instance, [chapter_partition(slug, key) for key in book.binding.files], settings)
         if version is not None:
-            yield dg.ObserveResult("book_chapters", data_version=dg.DataVersion(version))
+            yield observation("book_chapters", slug, version)

@@ -122,6 +122,18 @@ def evaluate(
 
 
 @app.command()
+def prune(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be removed.")] = False,
+    corpus: Corpus = CORPUS,
+    as_json: Json = False,
+) -> None:
+    """Remove partitions and stage outputs of the corpus's chapters and books that are gone."""
+    from bookchunk_assets.cli.prune import prune as prune_corpus
+
+    leave(lambda: prune_corpus(corpus, dry_run, as_json))
+
+
+@app.command()
 def ui(
     port: Annotated[int, typer.Option()] = 3000,
     host: Annotated[str, typer.Option()] = "127.0.0.1",

@@ -17,8 +17,26 @@ event_log_storage:
   class: KeptSqliteEventLogStorage
   config: {}
 compute_logs:
-  module: dagster._core.storage.noop_compute_log_manager
-  class: NoOpComputeLogManager
+  module: bookchunk_assets.orchestration.tick_logs
+  class: TickLogManager
+  config: {}
+run_launcher:
+  module: bookchunk_assets.orchestration.workers
+  class: WatchedRunLauncher
+  config: {}
+run_monitoring:
+  enabled: true
+  poll_interval_seconds: 30
+run_retries:
+  enabled: true
+  max_retries: 3
+  retry_on_asset_or_op_failure: false
+concurrency:
+  runs:
+    max_concurrent_runs: 4
+  pools:
+    granularity: run
+    default_limit: 2
 """  # as dagster_home/dagster.yaml, which a test compares
 
 

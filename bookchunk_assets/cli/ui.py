@@ -1,4 +1,4 @@
-"""``bookchunk ui``: the webserver and the daemon as child processes, ended with this one."""
+"""``bookchunk ui``: the webserver and the daemon with one code server, as ``dagster dev`` starts them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from bookchunk_assets.cli.app import Status
@@ -14,45 +13,34 @@ from bookchunk_assets.cli.chunk import tell
 from bookchunk_assets.cli.instance import open_instance
 from bookchunk_assets.corpus.faults import Refused
 from bookchunk_assets.corpus.targets import books_under
-from bookchunk_assets.orchestration.lock import Busy
-from bookchunk_assets.orchestration.reconcile import watch
+from bookchunk_assets.orchestration.sensors import look
 
-MODULE = ["-m", "bookchunk_assets.definitions"]
-GRACE = 10.0  # seconds that a child has to end by itself
+GRACE = 30.0  # seconds that Dagster has to end its own children
 
 
 def serve(host: str, port: int, corpus: Path) -> int:
-    """Register what the corpus holds, then serve until interrupted or until a child dies."""
-    instance = open_instance()
+    """Register what the corpus holds, then serve until interrupted or until Dagster ends."""
     try:
-        for place in books_under(corpus):
-            try:
-                for fault in watch(instance, place).faults:
-                    tell(str(fault))
-            except Busy:
-                tell(f"{place.folder}: another process works on it")
+        books_under(corpus)
     except Refused as refused:
         tell(str(refused))
         return Status.REFUSED
-    environment = os.environ | {"BOOKCHUNK_CORPUS": str(corpus.resolve())}
-    python = [sys.executable, "-m"]
-    children = [
-        subprocess.Popen([*python, "dagster_webserver", "-h", host, "-p", str(port), *MODULE], env=environment),
-        subprocess.Popen([*python, "dagster._daemon", "run", *MODULE], env=environment),
-    ]
+    os.environ |= {"BOOKCHUNK_CORPUS": str(corpus.resolve()), "PYTHONWARNINGS": "ignore"}
+    for line in look(open_instance()).told:
+        tell(line)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "dagster", "dev", "-h", host, "-p", str(port), "-m", "bookchunk_assets.definitions"]
+    )
     tell(f"http://{host}:{port}  (Ctrl-C ends it)")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        while all(child.poll() is None for child in children):
-            time.sleep(0.5)
+        child.wait()
         return Status.FAILED
     except KeyboardInterrupt:
         return Status.PASS
     finally:
-        for child in children:
-            child.terminate()
-        for child in children:
-            try:
-                child.wait(GRACE)
-            except subprocess.TimeoutExpired:
-                child.kill()
+        child.send_signal(signal.SIGINT)
+        try:
+            child.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            child.kill()

@@ -58,5 +58,10 @@ class KeptVectors:
             else:  # object stores write whole objects
                 path.write_bytes(buffer.getvalue())
 
+    def drop(self) -> None:
+        """Forget them all."""
+        if self._base.exists():
+            self._base.fs.rm(self._base.path, recursive=True)
+
     def _path(self, key: str) -> UPath:
         return self._base.joinpath(key[:2], f"{key}.npy")

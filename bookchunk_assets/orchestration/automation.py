@@ -7,29 +7,37 @@ from typing import Any
 import dagster as dg
 
 Condition = dg.AutomationCondition[Any]
-DEPTH = 3  # the most stages between two inputs of one stage, the nearer one counted
+AGAIN = "0 * * * *"  # when what failed is asked for once more: a provider may be back
 
-# What was never made, or whose code or inputs changed, since it was last asked for or made.
-_CHANGED: Condition = (
-    dg.AutomationCondition.missing()
+_MISSING = dg.AutomationCondition.missing()
+_REQUESTED = dg.AutomationCondition.newly_requested()
+_MADE = dg.AutomationCondition.newly_updated()
+
+# Each is true at one tick: what fails is not asked for at every one.
+_BY_ITSELF: Condition = (
+    _MISSING.newly_true()
+    | (_MISSING & dg.AutomationCondition.initial_evaluation())
     | dg.AutomationCondition.code_version_changed()
-    | dg.AutomationCondition.any_deps_match(dg.AutomationCondition.data_version_changed())
+    | (dg.AutomationCondition.execution_failed() & dg.AutomationCondition.cron_tick_passed(AGAIN))
 )
-_STALE: Condition = _CHANGED.since_last_handled()
-_UNDER_WAY: Condition = _STALE | dg.AutomationCondition.in_progress()
-
-ON_CHANGE: Condition = (
-    _STALE
-    & ~dg.AutomationCondition.in_progress()
-    & ~dg.AutomationCondition.any_deps_in_progress()
-    & ~dg.AutomationCondition.any_deps_missing()
-)
+_DATA_CHANGED = dg.AutomationCondition.any_deps_match(dg.AutomationCondition.data_version_changed())
+_DATA_COMES = dg.AutomationCondition.any_deps_match(dg.AutomationCondition.will_be_requested())
 
 
-def _upstream(depth: int) -> Condition:
-    """Whether anything before a partition, up to ``depth`` stages back, is stale or being made."""
-    return dg.AutomationCondition.any_deps_match(_UNDER_WAY if depth == 1 else _UNDER_WAY | _upstream(depth - 1))
+def _asked(by_inputs: Condition) -> Condition:
+    """Once for each change, and when nothing before it is missing or on its way. An input that changes within the tick
+    after both were asked for came after that request: it stands until this is made too, or asked for again."""
+    overtaken = (by_inputs & _REQUESTED).since(_MADE | (_REQUESTED & ~by_inputs))
+    return (
+        ((_BY_ITSELF | by_inputs).since(_REQUESTED | _MADE) | overtaken)
+        & ~dg.AutomationCondition.in_progress()
+        & ~dg.AutomationCondition.any_deps_in_progress()
+        & ~dg.AutomationCondition.any_deps_missing()
+    )
 
 
-# A stage with several inputs waits for the longest way to it, lest it be made of chunks that are about to change.
-ONCE_SETTLED: Condition = ON_CHANGE & ~_upstream(DEPTH)
+ON_CHANGE: Condition = _asked(_DATA_CHANGED)
+
+# With what it is made from, in the same run: a change is one run and not one a stage. There each stage makes only what
+# is stale when its turn comes (``due``), so what comes out the same stops the wave all the same.
+WITH_INPUTS: Condition = _asked(_DATA_CHANGED | _DATA_COMES)

@@ -47,7 +47,7 @@ def _key(book: str) -> str:
 def load_binding(instance: dg.DagsterInstance, book: str) -> Binding | None:
     """The record of a book; None where the instance has not seen it."""
     text = remembered(instance, _key(book))
-    if text is None:
+    if not text:
         return None
     data = json.loads(text)
     return Binding(**{**data, "recorded": Choice(**data["recorded"]), "override": Choice(**data["override"])})
@@ -92,6 +92,11 @@ def bind(instance: dg.DagsterInstance, book: Book, root: Path, asked: Choice | N
 def keep(instance: dg.DagsterInstance, book: str, binding: Binding) -> None:
     """Make a record the book's."""
     remember(instance, _key(book), json.dumps(asdict(binding)))
+
+
+def forget(instance: dg.DagsterInstance, book: str) -> None:
+    """Drop a book's record."""
+    remember(instance, _key(book), "")
 
 
 def _kept(asked: str | None, before: str | None) -> str | None:

@@ -10,8 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import dagster as dg
+from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION
 from dagster._core.events import DagsterEventType
-from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
+from dagster._core.storage.tags import (
+    ASSET_PARTITION_RANGE_END_TAG,
+    ASSET_PARTITION_RANGE_START_TAG,
+    AUTOMATION_CONDITION_TAG,
+    RESUME_RETRY_TAG,
+)
 
 DATA_VERSION = "dagster/data_version"
 CODE_VERSION = "dagster/code_version"
@@ -19,18 +25,27 @@ USER_PROVIDED = "dagster/data_version_is_user_provided"
 INPUT_VERSION = "dagster/input_data_version/"
 INPUT_POINTER = "dagster/input_event_pointer/"
 RANGE_START, RANGE_END = ASSET_PARTITION_RANGE_START_TAG, ASSET_PARTITION_RANGE_END_TAG
+FROM_AUTOMATION, FROM_FAILURE = AUTOMATION_CONDITION_TAG, RESUME_RETRY_TAG
 FAILED = "failed"  # a failed run's metadata: what each chapter of its that failed had to say
 BATCH = 1000
+
+# The output that a step owes, without Dagster's event for it, which has one version for all partitions: the assets
+# report each partition themselves.
+_UNSAID = {SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION: True}
+UNSAID = dg.MaterializeResult[Any](metadata=_UNSAID)
+UNSAID_SEEN = dg.ObserveResult(metadata=_UNSAID)
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A partition's newest event: the version of what was made or seen, what made it, and from which versions."""
+    """A partition's newest event: the version of what was made or seen, what made it, from which versions, in which
+    run."""
 
     event: int
     version: str
     code_version: str | None
     inputs: Mapping[str, str]
+    run: str | None = None
 
 
 def observed(instance: dg.DagsterInstance, asset: str, partitions: Collection[str]) -> dict[str, Made]:
@@ -48,8 +63,8 @@ def observed(instance: dg.DagsterInstance, asset: str, partitions: Collection[st
 
 
 def materialized(instance: dg.DagsterInstance, asset: str, partitions: Collection[str]) -> dict[str, Made]:
-    """The newest materialisations that a stage reported itself, by partition. One without a version of ours is what a
-    range run says of all its partitions before it starts: nothing was made yet."""
+    """The newest materialisations that a stage reported itself, by partition. One without a version of ours was
+    reported by hand: nothing was made."""
     key = dg.AssetKey(asset)
     events = instance.event_log_storage.get_latest_storage_id_by_partition(
         key, DagsterEventType.ASSET_MATERIALIZATION, set(partitions)
@@ -66,6 +81,7 @@ def materialized(instance: dg.DagsterInstance, asset: str, partitions: Collectio
                     tags[DATA_VERSION],
                     tags.get(CODE_VERSION),
                     {k.removeprefix(INPUT_VERSION): v for k, v in tags.items() if k.startswith(INPUT_VERSION)},
+                    record.run_id,
                 )
     return found
 
@@ -82,10 +98,19 @@ def last_metadata(instance: dg.DagsterInstance, asset: str, partition: str) -> d
     return {}
 
 
-def observe(instance: dg.DagsterInstance, asset: str, partition: str, version: str) -> None:
-    """Report what was seen, without a run."""
+def observation(
+    asset: str, partition: str, version: str, metadata: Mapping[str, Any] | None = None
+) -> dg.AssetObservation:
+    """The event that says what was seen of one partition."""
     tags = {DATA_VERSION: version, USER_PROVIDED: "true"}
-    instance.report_runless_asset_event(dg.AssetObservation(asset, partition=partition, tags=tags))
+    return dg.AssetObservation(asset, partition=partition, tags=tags, metadata=metadata)
+
+
+def observe(
+    instance: dg.DagsterInstance, asset: str, partition: str, version: str, metadata: Mapping[str, Any] | None = None
+) -> None:
+    """Report what was seen, without a run."""
+    instance.report_runless_asset_event(observation(asset, partition, version, metadata))
 
 
 def materialization(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 import dagster as dg
 
 from bookchunk_assets.corpus.book import Book, Survey, survey
+from bookchunk_assets.corpus.faults import Fault
 from bookchunk_assets.corpus.settings import Settings
+from bookchunk_assets.corpus.settled import Mark, being_written, marks
 from bookchunk_assets.corpus.targets import Place
 from bookchunk_assets.embedding.plan import plan_of
-from bookchunk_assets.orchestration.bindings import bind
+from bookchunk_assets.orchestration.bindings import Binding, bind
 from bookchunk_assets.orchestration.home import home_of
 from bookchunk_assets.orchestration.lock import book_lock, leave
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS, chapter_partition
@@ -86,15 +89,36 @@ def changed_book(instance: dg.DagsterInstance, book: str, version: str | None) -
 
 
 def watch(instance: dg.DagsterInstance, place: Place) -> Survey:
-    """Look at a book without being asked for anything: bind it, and report what changed. What is refused is in the
-    survey's faults; the sound chapters are reported all the same, the book only as a whole. Raises ``Busy`` where
-    another process works on the book: that one reports what it sees."""
+    """Look at a book without being asked for anything: bind it, and report what changed. What is refused, or caught
+    while it is written, is in the survey's faults; the sound chapters are reported all the same, the book only as a
+    whole. Raises ``Busy`` where another process works on the book: that one reports what it sees."""
     with book_lock(home_of(instance), place.folder.resolve().name, leave):
+        before = marks(place.folder)
         found = survey(place.folder, place.root)
         if found.book is not None:
+            found = _settled(instance, found, found.book, before)
+            assert found.book is not None
             binding = bind(instance, found.book, place.root, None)
             settings = binding.settings(found.book.manifest, found.book.manifest_version)
             reconciled = reconcile(instance, found.book, settings)
             if not found.faults:
                 observe_book(instance, reconciled)
         return found
+
+
+def _settled(instance: dg.DagsterInstance, found: Survey, book: Book, before: Mapping[Path, Mark]) -> Survey:
+    """A survey without the changed chapters that were being written, each with its fault."""
+    partitions = {chapter: chapter_partition(book.manifest.slug, chapter.key) for chapter in book.chapters}
+    seen = observed(instance, "chapter_file", list(partitions.values()))
+    changed = [
+        chapter for chapter, key in partitions.items() if key not in seen or seen[key].version != chapter.version
+    ]
+    moving = being_written(before, [chapter.path for chapter in changed])
+    told = (Fault(str(path), 1, "is still being written; left for the next look") for path in moving)
+    chapters = tuple(chapter for chapter in book.chapters if chapter.path not in moving)
+    return replace(found, book=replace(book, chapters=chapters), faults=tuple(sorted([*found.faults, *told])))
+
+
+def look_again(instance: dg.DagsterInstance, binding: Binding) -> Survey:
+    """Look at a bound book whose chapters were made: its digest is reported at once, not with the next tick."""
+    return watch(instance, Place(Path(binding.folder), Path(binding.root)))

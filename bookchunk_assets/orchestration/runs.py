@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+from uuid import uuid4
 
 import dagster as dg
 
+from bookchunk_assets.orchestration.alive import living
 from bookchunk_assets.orchestration.claude import declare_key
+from bookchunk_assets.orchestration.home import home_of
 from bookchunk_assets.orchestration.partitions import CHAPTERS
 from bookchunk_assets.orchestration.provenance import RANGE_END, RANGE_START, failure_of
 from bookchunk_assets.orchestration.spending import Spent
@@ -46,14 +49,17 @@ def run_stage(
     job = defs.resolve_implicit_global_asset_job_def()
     for first, last in ranges(instance.get_dynamic_partitions(str(kind.name)), partitions):
         one = first == last
-        result = job.execute_in_process(
-            instance=instance,
-            asset_selection=[dg.AssetKey(asset)],
-            partition_key=first if one else None,
-            tags={} if one else {RANGE_START: first, RANGE_END: last},
-            run_config={**QUIET, **config(failed)},
-            raise_on_error=False,
-        )
+        run = str(uuid4())
+        with living(home_of(instance), run):
+            result = job.execute_in_process(
+                run_id=run,
+                instance=instance,
+                asset_selection=[dg.AssetKey(asset)],
+                partition_key=first if one else None,
+                tags={} if one else {RANGE_START: first, RANGE_END: last},
+                run_config={**QUIET, **config(failed)},
+                raise_on_error=False,
+            )
         if not result.success:
             failed.append(StageFailed(*failure_of(instance, result.run_id)))
     if failed:

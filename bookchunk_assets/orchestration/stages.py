@@ -1,9 +1,11 @@
 """A chapter's stage as a Dagster asset: what is the same for every one of them.
 
 A run over one chapter or many works through them one by one: read, make, keep, and say so at once. So a killed run
-loses only what it had not said, and a chapter that fails holds back no other. A range run's own event has one data
-version for all its partitions (dagster-io/dagster#34013): it is yielded first, and the events that count follow, each
-with its own versions.
+loses only what it had not said, and a chapter that fails holds back no other. Dagster's own event has one data version
+for all the partitions of a run (dagster-io/dagster#34013): it is left out, and each chapter's says its own.
+
+Automation asks for all that may follow from a change in one run; there each stage makes only what is stale by then, so
+an output that comes out the same stops the wave. A run that takes over from one that died leaves what that one made.
 """
 
 import time
@@ -23,17 +25,20 @@ from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.corpus.text import NoText
 from bookchunk_assets.embedding.kept import Kept
 from bookchunk_assets.models.failure import ModelFailed
-from bookchunk_assets.orchestration.automation import ONCE_SETTLED
+from bookchunk_assets.orchestration.automation import WITH_INPUTS
 from bookchunk_assets.orchestration.bindings import Binding, load_binding
+from bookchunk_assets.orchestration.due import due
 from bookchunk_assets.orchestration.home import home_of, kept_vectors, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import CHAPTERS, book_of, chapter_of
-from bookchunk_assets.orchestration.provenance import FAILED, Made, materialization, observe, observed
+from bookchunk_assets.orchestration.provenance import FAILED, UNSAID, Made, materialization, observe, observed
 from bookchunk_assets.orchestration.reconcile import settings_version
+from bookchunk_assets.orchestration.shown import shown
 from bookchunk_assets.orchestration.staleness import Recipe, versions
 from bookchunk_assets.orchestration.store import StageStore
 
 T = TypeVar("T")
+OWNERS = ["team:book-chunk"]  # as Dagster names who is to be asked
 
 
 @dataclass(slots=True)
@@ -99,20 +104,29 @@ class BookAtWork:
 
 Rows = Callable[[], Sequence[Any]]  # gives a chapter's rows, or raises why there are none
 Make = Callable[[ChapterAtWork], Sequence[Any]]
+After = Callable[[dg.DagsterInstance, Binding], object]
 MakeAll = Callable[[BookAtWork], Iterator[tuple[ChapterAtWork, Rows]]]
 
 
 def chapter_stage(
-    *, inputs: Sequence[str], code_version: str, row: type, kinds: set[str]
+    *,
+    inputs: Sequence[str],
+    code_version: str,
+    row: type,
+    kinds: set[str],
+    pool: str | None = None,
+    after: After | None = None,
 ) -> Callable[[Make], dg.AssetsDefinition]:
-    """Make an asset of a function that turns a chapter at work into rows of the dataclass ``row``."""
+    """Make an asset of a function that turns a chapter at work into rows of the dataclass ``row``; the rest as for
+    ``book_stage``."""
 
     def decorate(make: Make) -> dg.AssetsDefinition:
         def one_by_one(book: BookAtWork) -> Iterator[tuple[ChapterAtWork, Rows]]:
             return ((chapter, partial(make, chapter)) for chapter in book.chapters)
 
         one_by_one.__name__, one_by_one.__doc__ = make.__name__, make.__doc__
-        return book_stage(inputs=inputs, code_version=code_version, row=row, kinds=kinds)(one_by_one)
+        asset = book_stage(inputs=inputs, code_version=code_version, row=row, kinds=kinds, pool=pool, after=after)
+        return asset(one_by_one)
 
     return decorate
 
@@ -125,9 +139,12 @@ def book_stage(
     kinds: set[str],
     options: type[dg.Config] | None = None,
     resources: Set[str] = frozenset(),
+    pool: str | None = None,
+    after: After | None = None,
 ) -> Callable[[MakeAll], dg.AssetsDefinition]:
     """Make an asset of a function that takes a book's chapters together and gives each as it is done; ``options`` are
-    a run's, ``resources`` what it needs by name."""
+    a run's, ``resources`` what it needs by name. Runs that are in one ``pool`` are limited by the instance; ``after``
+    is called when a book's chapters are done."""
 
     def decorate(make: MakeAll) -> dg.AssetsDefinition:
         recipe = Recipe(make.__name__, code_version, tuple(inputs))
@@ -140,8 +157,10 @@ def book_stage(
             code_version=code_version,
             group_name="chapter",
             kinds=kinds,
+            owners=OWNERS,
+            pool=pool,
             backfill_policy=dg.BackfillPolicy.single_run(),
-            automation_condition=ONCE_SETTLED,
+            automation_condition=WITH_INPUTS,
             config_schema=options.to_config_schema() if options else None,  # type: ignore[arg-type]
             required_resource_keys=set(resources),
         )
@@ -149,10 +168,10 @@ def book_stage(
             failed: dict[str, dict[str, Any]] = {}
             instance = context.instance
             asked = options(**context.op_execution_context.op_config) if options else None
-            yield dg.MaterializeResult()
+            yield UNSAID
             for slug, partitions in groupby(context.partition_keys, book_of):
                 with book_lock(home_of(instance), slug):
-                    chapters = _at_work(instance, recipe, slug, list(partitions))
+                    chapters = _at_work(instance, recipe, slug, due(instance, context.run, recipe, list(partitions)))
                     book = BookAtWork(instance, store_of(instance), slug, chapters, asked, context.resources)
                     for chapter, rows in make(book):
                         try:
@@ -161,6 +180,8 @@ def book_stage(
                             failed.setdefault(str(failure.description), {})[chapter.partition] = chapter.metadata
                         else:
                             yield event
+                    if after is not None:
+                        after(instance, open_book(instance, slug).binding)
             if failed:
                 lost = {partition: told for each in failed.values() for partition, told in each.items()}
                 raise dg.Failure("\n".join(failed), metadata={FAILED: dg.MetadataValue.json(lost)})
@@ -191,7 +212,12 @@ def _event(recipe: Recipe, make: Rows, row: type, chapter: ChapterAtWork) -> dg.
         where = book_of(chapter.partition) if whole else chapter.partition
         raise dg.Failure(f"{where}: {recipe.name}: {error}") from error
     version = chapter.store.write(recipe.name, chapter.partition, rows, row)
-    metadata = {"rows": len(rows), "seconds": round(time.perf_counter() - started, 4), **chapter.metadata}
+    metadata = {
+        "rows": len(rows),
+        "seconds": round(time.perf_counter() - started, 4),
+        **shown(rows),
+        **chapter.metadata,
+    }
     return materialization(recipe.name, chapter.partition, version, recipe.code_version, chapter.inputs, metadata)
 
 

@@ -59,3 +59,13 @@ class StageStore:
     def has(self, stage: str, partition: str) -> bool:
         """Whether something was kept."""
         return bool(self.path(stage, partition).exists())
+
+    def drop(self, partition: str) -> None:
+        """Remove what each stage kept of a partition, and of all partitions below it."""
+        for stage in self._base.iterdir() if self._base.is_dir() else ():
+            path = self.path(stage.name, partition)
+            path.unlink(missing_ok=True)
+            if (below := path.with_name(path.name.removesuffix(".parquet"))).is_dir():
+                for kept in below.iterdir():
+                    kept.unlink()
+                below.rmdir()
