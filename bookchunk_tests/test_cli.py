@@ -85,7 +85,17 @@ def test_an_unknown_target_and_a_slug_twice(shelf: Shelf) -> None:
 def test_options_out_of_range(shelf: Shelf) -> None:
     assert "a target of 40 tokens" in shelf.run("chunk", "tale", "--target-tokens", "40").stderr
     assert shelf.run("chunk", "tale", "--overlap-tokens", "300").exit_code == 2
-    assert shelf.run("chunk", "tale", "--embedding", "voyage").exit_code == 2
+
+
+def test_a_provider_without_its_key_replaces_nothing(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VOYAGE_API_KEY", raising=False)
+    shelf.chunk()
+    before = shelf.out.read_bytes()
+    result = shelf.run("chunk", "tale", "--embedding", "voyage")
+    assert result.exit_code == 3
+    assert "VOYAGE_API_KEY is not set" in result.stderr
+    assert "--embedding local" in result.stderr
+    assert shelf.out.read_bytes() == before
 
 
 def test_a_refused_book_holds_back_no_other(shelf: Shelf) -> None:

@@ -1,4 +1,7 @@
-"""What the UI shows of a stage's rows: previews as Markdown, and figures that it plots over time."""
+"""What the UI shows of a stage's rows: previews as Markdown, and figures that it plots over time.
+
+Events keep no passage, and no prefix, which may quote one: those stand in the stage's output alone.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,14 @@ import dagster as dg
 
 from bookchunk_assets.chunking.chunk import Chunk
 from bookchunk_assets.chunking.groups import Group
+from bookchunk_assets.chunking.tokens import count
 from bookchunk_assets.context.prefix import PrefixedChunk
 from bookchunk_assets.embedding.embedded import EmbeddedChunk
 from bookchunk_assets.markdown.chapter import ParsedChapter
 from bookchunk_assets.outputs.report import histogram
 
-MOST = 30  # headings shown
-FEW = 3  # passages shown
+MOST = 30  # rows shown
 FLOAT32 = 4  # bytes
-LONG = 400  # characters shown of each
 
 
 def shown(rows: Sequence[Any]) -> dict[str, Any]:
@@ -53,15 +55,18 @@ def _(first: Chunk, rows: Sequence[Chunk]) -> dict[str, Any]:
         "longest": max(sizes),
         "cut blocks": sum(chunk.split is not None for chunk in rows),
         "sizes": dg.MetadataValue.md(histogram(sizes)),
-        "preview": dg.MetadataValue.md("\n\n".join(map(_passage, rows[:FEW]))),
+        "preview": dg.MetadataValue.md(_table(rows)),
     }
 
 
 @_shown.register
 def _(first: PrefixedChunk, rows: Sequence[PrefixedChunk]) -> dict[str, Any]:
-    sources = sorted({each.prefix.source for each in rows})
-    lines = [f"{_path(each.chunk)}  \n{_plain(each.prefix.text)}" for each in rows[:FEW]]
-    return {"written by": ", ".join(sources), "preview": dg.MetadataValue.md("\n\n".join(lines))}
+    sizes = [count(each.prefix.text) for each in rows]
+    return {
+        "written by": ", ".join(sorted({each.prefix.source for each in rows})),
+        "prefix tokens": sum(sizes),
+        "sizes": dg.MetadataValue.md(histogram(sizes)),
+    }
 
 
 @_shown.register
@@ -69,14 +74,20 @@ def _(first: EmbeddedChunk, rows: Sequence[EmbeddedChunk]) -> dict[str, Any]:
     return {"dimensions": len(first.vector) // FLOAT32}
 
 
-def _passage(chunk: Chunk) -> str:
-    text = chunk.text if len(chunk.text) <= LONG else chunk.text[:LONG] + " …"
-    fence = "`" * (max((len(run) for run in text.split() if set(run) == {"`"}), default=2) + 1)
-    return f"{_path(chunk)}, {chunk.token_count} tokens\n\n{fence}text\n{text}\n{fence}"
+def _table(chunks: Sequence[Chunk]) -> str:
+    """The first chunks, a row each: where they stand and what they carry."""
+    head = "| chunk | section | kind | tokens | overlap | pages | cut |\n|---|---|---|---|---|---|---|"
+    rows = (
+        f"| {chunk.ordinal:04d} | {_plain(' › '.join(chunk.heading_path))} | {chunk.kind} | {chunk.token_count} "
+        f"| {chunk.overlap_tokens} | {_pages(chunk)} | {chunk.split or ''} |"
+        for chunk in chunks[:MOST]
+    )
+    return "\n".join([head, *rows, *([f"\n… {len(chunks) - MOST} more"] if len(chunks) > MOST else [])])
 
 
-def _path(chunk: Chunk) -> str:
-    return f"**{_plain(' › '.join(chunk.heading_path))}**"
+def _pages(chunk: Chunk) -> str:
+    pages = dict.fromkeys(page for page in (chunk.page_start, chunk.page_end) if page is not None)
+    return "–".join(map(str, pages))
 
 
 def _plain(text: str) -> str:
