@@ -8,7 +8,7 @@ run: $(VENV)/installed
 	$(BIN)/bookchunk chunk corpus
 
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 -W ignore
 
 test-all: $(VENV)/installed-test
 	$(BIN)/python -m pytest -m "" -n 2 -W ignore
