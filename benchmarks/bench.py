@@ -121,7 +121,9 @@ def bookkeeping(chapters: int) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         book = Path(scratch) / "corpus" / "a" / "many"
         book.mkdir(parents=True)
-        (book / "many-book.json").write_text(json.dumps({"title": "Many", "slug": "many", "author": "A"}), "utf-8")
+        rag = {"context": "extractive", "embedding": "none"}
+        manifest = {"title": "Many", "slug": "many", "author": "A", "rag": rag}
+        (book / "many-book.json").write_text(json.dumps(manifest), "utf-8")
         made = []
         for number in range(1, chapters + 1):
             text = (
