@@ -289,18 +289,20 @@ def test_what_a_chapter_s_failure_holds_back_is_asked_for_again(shelf: Shelf) ->
 def test_a_chapter_that_is_being_written_is_left_for_the_next_look(shelf: Shelf) -> None:
     shelf.chunk()
     shelf.write(1, None, "Edited.")
-    writing = threading.Event()
+    writing, begun = threading.Event(), threading.Event()
 
     def write_on() -> None:
         while not writing.is_set():
             with shelf.chapter(2).open("a", encoding="utf-8") as file:
                 file.write("And on.\n")
+            begun.set()
             time.sleep(0.05)
 
     writer = threading.Thread(target=write_on)
     with dg.DagsterInstance.get() as instance:
         before = observed(instance, "chapter_file", PARTITIONS)
         writer.start()
+        begun.wait()
         try:
             (fault,) = watch(instance, place(shelf)).faults
         finally:
