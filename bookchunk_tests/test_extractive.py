@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from bookchunk_assets.chunking.chunk import Chunk
 from bookchunk_assets.chunking.tokens import count
 from bookchunk_assets.context.extractive import extractive_prefixes
+from bookchunk_assets.context.plain import read_text
 from bookchunk_assets.context.terms import terms
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.markdown.chapter import ChapterFacts
@@ -149,7 +150,11 @@ def test_an_edit_elsewhere_in_the_chapter_leaves_a_prefix_as_it_is() -> None:
 
 def test_a_term_is_told_once_as_the_passage_writes_it() -> None:
     source = "Doctrine, doctrines and the doctrine's theology: it didn't stand in [Rome](https://www.example.org/x)."
-    assert list(terms(source, "en")) == ["doctrine", "theology", "Rome", "stand"]
+    assert list(terms(read_text(source), "en")) == ["doctrine", "theology", "Rome", "stand"]
+
+
+def test_a_stop_word_in_capitals_is_none_either() -> None:
+    assert [*terms("THIS and OTHERWISE this; the LORD spoke.", "en")] == ["LORD", "spoke"]
 
 
 def test_what_the_place_says_is_no_term() -> None:

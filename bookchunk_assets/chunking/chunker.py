@@ -17,7 +17,7 @@ from bookchunk_assets.chunking.tokens import count
 from bookchunk_assets.corpus.settings import Settings
 from bookchunk_assets.markdown.chapter import Note, page_in_force, source_offset
 
-RULES = "2"
+RULES = "3"
 
 
 def chunk_groups(groups: Sequence[Group], settings: Settings) -> tuple[Chunk, ...]:

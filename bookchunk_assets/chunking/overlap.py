@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bookchunk_assets.chunking.atoms import WHOLE
 from bookchunk_assets.chunking.groups import Group
 from bookchunk_assets.chunking.sizes import Sizes
-from bookchunk_assets.chunking.words import NO_SPACES, word_starts
+from bookchunk_assets.chunking.words import lacks_spaces, word_starts
 
 LONGEST_TOKEN = 10  # characters a token, above what prose has: how far back to look for words
 
@@ -20,7 +20,7 @@ def overlap_starts(group: Group, sizes: Sizes, start: int, end: int, bound: froz
     if not sizes.overlap:
         return []
     floor = max(start, end - LONGEST_TOKEN * sizes.overlap)
-    if NO_SPACES.search(group.text, floor, end):  # there the words cost more than the tokens
+    if lacks_spaces(group.text, floor, end):  # there the words cost more than the tokens
         floor += _first_within(sizes, range(floor, end), end)
     words = word_starts(group.text, floor, end)
     words = words[_first_within(sizes, words, end) :]

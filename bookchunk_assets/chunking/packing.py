@@ -103,7 +103,10 @@ class _Packer:
 
     def best(self, first: int, after: int, starts: list[int]) -> Piece:
         """The chunk with the longest overlap that leaves it within the target."""
-        low, high = 0, len(starts)
+        whole = self.piece(first, after, starts[0] if starts else None)
+        if not starts or whole.tokens <= self.sizes.target:
+            return whole
+        low, high = 1, len(starts)
         while low < high:
             middle = (low + high) // 2
             if self.piece(first, after, starts[middle]).tokens <= self.sizes.target:

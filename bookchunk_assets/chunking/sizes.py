@@ -82,8 +82,11 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """``[start, end)`` less the white space around it; the first line's indentation stays where it can mean
     something."""
     body = text[start:end]
+    last = start + len(body.rstrip())
+    if not body[:1].isspace():
+        return start, last
     first = start + len(body) - len(body.lstrip())
     line = text.rfind("\n", start, first) + 1
     if (line or start == 0 or text[start - 1] == "\n") and first - max(line, start) <= DEEPEST_INDENT:
         first = max(line, start)
-    return first, start + len(body.rstrip())
+    return first, last

@@ -22,6 +22,8 @@ GRAPHEME = regex.compile(r"\p{Regional_Indicator}{2}[\p{Grapheme_Extend}\p{Emoji
 KANA = r"\p{Hiragana}\p{Katakana}\u30fc"
 SPACELESS = rf"{thai.LETTERS}\p{{Han}}{KANA}\p{{Lao}}\p{{Khmer}}\p{{Myanmar}}\p{{Tibetan}}"
 NO_SPACES = regex.compile(f"[{SPACELESS}]")
+# All of these scripts and more, by a class that is looked up some twenty times as fast.
+MAY_LACK_SPACES = re.compile("[\u0e00-\u1fff\u200b\u2e80-\U0010ffff]")
 RUN = regex.compile(
     rf"(?P<thai>[{thai.LETTERS}]+)|(?P<cjk>[\p{{Han}}{KANA}\u3001-\u303f！（），．：；？]+)"
     r"|(?P<other>[\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}\u200b]+)"
@@ -36,13 +38,18 @@ LOOK_BACK = 200  # characters before a stretch that its first words are told by
 LONGEST_RUN = 1000  # characters that BudouX is given at once
 
 
+def lacks_spaces(text: str, start: int, end: int) -> bool:
+    """Whether ``text[start:end]`` has letters of a script that writes no spaces between words."""
+    return bool(MAY_LACK_SPACES.search(text, start, end) and NO_SPACES.search(text, start, end))
+
+
 def word_starts(text: str, start: int, end: int) -> list[int]:
     """Offsets in ``[start, end)`` where a word of ``text`` begins, with a letter or digit where no space stands
     before it."""
     spaced = [match.start() for match in WORD.finditer(text, start, end)]
     if spaced and spaced[0] == start and start and not text[start - 1].isspace():
         del spaced[0]
-    if text.isascii() or not RUN.search(text, max(0, start - 1), end):
+    if not MAY_LACK_SPACES.search(text, max(0, start - 1), end) or not RUN.search(text, max(0, start - 1), end):
         return spaced
     before = max(0, start - LOOK_BACK)
     clusters = {cluster.start() for cluster in GRAPHEME.finditer(text, before, end)}

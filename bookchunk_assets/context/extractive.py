@@ -15,13 +15,13 @@ from bookchunk_assets.chunking.chunk import Chunk
 from bookchunk_assets.chunking.tokens import count, counts
 from bookchunk_assets.chunking.words import NO_SPACES
 from bookchunk_assets.context.clip import clipped
-from bookchunk_assets.context.plain import one_line, plain_text
+from bookchunk_assets.context.plain import one_line, plain_text, read_text, unmarked
 from bookchunk_assets.context.prefix import Prefix
 from bookchunk_assets.context.terms import terms
 from bookchunk_assets.context.wording import Wording, wording
 from bookchunk_assets.corpus.settings import Settings
 
-RULES = "3"
+RULES = "4"
 SOURCE = "extractive"
 
 # Sizes are cl100k tokens.
@@ -87,8 +87,9 @@ def _situated(chunk: Chunk, settings: Settings) -> str:
     words = wording(_language(chunk, settings))
     place = _place(chunk, settings, words)
     own = _own(chunk)
-    named = _named(chunk, own, place, settings)
-    said = _said(chunk, own, named, words, MOST - count(place) - TERMS - JOINTS)
+    read = read_text(own)
+    named = _named(chunk, read, place, settings)
+    said = _said(chunk, own, read, named, words, place)
     speaks = _fitting([name for name in named if name not in said][:MOST_TERMS])
     return one_line(
         words.sentences(
@@ -124,12 +125,12 @@ def _place(chunk: Chunk, settings: Settings, words: Wording) -> str:
     return place
 
 
-def _named(chunk: Chunk, own: str, place: str, settings: Settings) -> list[str]:
+def _named(chunk: Chunk, read: str, place: str, settings: Settings) -> list[str]:
     """What the passage speaks of: the chapter's concepts and the names that it holds first, then its own words, less
     those that the place says already."""
     known = (*chunk.key_concepts, *chunk.mentions_figures, *chunk.mentions_scriptures)
     told = place.lower()
-    candidates = chain(filter(None, map(one_line, known)), terms(own, _language(chunk, settings)))
+    candidates = chain(filter(None, map(one_line, known)), terms(read, _language(chunk, settings)))
     return [*dict.fromkeys(islice((name for name in candidates if name.lower() not in told), 2 * MOST_TERMS))]
 
 
@@ -153,9 +154,9 @@ def _own(chunk: Chunk) -> str:
     return text[headings.end() if headings else 0 :]
 
 
-def _said(chunk: Chunk, own: str, named: Sequence[str], words: Wording, room: int) -> str:
-    """What the passage is or says: its names if it is a list of contents, a listing's definitions, a table's columns,
-    else a sentence, in at most ``room`` tokens."""
+def _said(chunk: Chunk, own: str, read: str, named: Sequence[str], words: Wording, place: str) -> str:
+    """What the passage is or says, where ``place`` has been told: its names if it is a list of contents, a listing's
+    definitions, a table's columns, else a sentence of what is read of it."""
     if chunk.kind == "contents":
         lines = map(one_line, plain_text(own[:READ]).splitlines())
         names = (line for line in lines if line and line != chunk.chapter.title)
@@ -167,10 +168,12 @@ def _said(chunk: Chunk, own: str, named: Sequence[str], words: Wording, room: in
         rows = own.strip().count("\n", table.end()) + 1
         return clipped(words.table.format(words.counted(rows, words.rows), words.all_of([*cells])), SENTENCE)
     if chunk.kind == "footnote" and (note := NOTE_MARK.match(own)):
-        return clipped(words.footnote.format(note[1], _sentence(own[note.end() :], named, (), words)), SENTENCE)
-    sentence = _sentence(own, named, chunk.heading_path, words)
+        return clipped(words.footnote.format(note[1], _sentence(read, named, (), words)), SENTENCE)
+    sentence = _sentence(read, named, chunk.heading_path, words)
     shown = clipped(sentence, SENTENCE)
-    return clipped(sentence, max(SENTENCE, room)) if shown != sentence and len(shown) < CURT else shown
+    if shown != sentence and len(shown) < CURT:
+        return clipped(sentence, max(SENTENCE, MOST - count(place) - TERMS - JOINTS))
+    return shown
 
 
 def _listing(language: str, code: str, words: Wording) -> str:
@@ -184,16 +187,17 @@ def _listing(language: str, code: str, words: Wording) -> str:
     return clipped(words.begins.format(listing, first) if first else listing, SENTENCE)
 
 
-def _sentence(own: str, named: Sequence[str], headings: Sequence[str], words: Wording) -> str:
+def _sentence(read: str, named: Sequence[str], headings: Sequence[str], words: Wording) -> str:
     """The sentence near the start that has most of the passage's terms, the first of equals; else all of the start."""
-    read = READ_THAI if thai.RUN.search(own, 0, READ_THAI) else READ
-    head = NEXT_FENCE.split(own[:read], maxsplit=1)[0]
+    in_thai = thai.RUN.search(read, 0, READ_THAI)
+    head = NEXT_FENCE.split(read[: READ_THAI if in_thai else READ], maxsplit=1)[0]
+    parts = (part for paragraph in PARAGRAPH_END.split(unmarked(head)) for part in SENTENCE_END.split(paragraph))
+    if in_thai:
+        parts = (sentence for part in parts for sentence in _thai_sentences(part))
     sentences = [
         sentence
-        for paragraph in PARAGRAPH_END.split(plain_text(head))
-        for part in SENTENCE_END.split(paragraph)
-        for each in _thai_sentences(part)
-        if (sentence := one_line(each)) and not any(sentence in heading for heading in headings)
+        for part in parts
+        if (sentence := one_line(part)) and not any(sentence in heading for heading in headings)
     ]
     telling = [
         sentence

@@ -31,4 +31,9 @@ def read_text(source: str) -> str:
 def plain_text(source: str) -> str:
     """Markdown source as text: links by their words, images by their description, no marks; lines stay lines, and a
     list's item or a heading is a paragraph of its own."""
-    return MARKS.sub(r"\1", ITEMS.sub("\n", QUOTES.sub("", read_text(source))))
+    return unmarked(read_text(source))
+
+
+def unmarked(text: str) -> str:
+    """The marks of lists, quotes, headings and emphasis taken out of what ``read_text`` leaves."""
+    return MARKS.sub(r"\1", ITEMS.sub("\n", QUOTES.sub("", text)))

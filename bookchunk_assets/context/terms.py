@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from operator import itemgetter
@@ -12,7 +12,6 @@ from operator import itemgetter
 import regex
 
 from bookchunk_assets.chunking import thai
-from bookchunk_assets.context.plain import read_text
 
 # White space, punctuation and symbols are in no word, and hiragana is what stands between Japanese ones. Said this way
 # round, since ``\w`` of ``re`` leaves out the vowel signs of Thai and Hindi, and that of ``regex`` is slow.
@@ -23,7 +22,7 @@ UNPARTED = regex.compile(r"[\p{Lao}\p{Khmer}\p{Myanmar}]")
 RUNS = re.compile(rf"[{thai.LETTERS}]+|[^{thai.LETTERS}]{{3,}}")
 THAI_WORD = re.compile(r"(?=.*[ก-ฮ])[^ฯๆ]{3,}")
 LONGEST = 24  # letters; longer "words" are phrases of a script without spaces, or no words at all
-FULL_WEIGHT = 8  # letters
+WEIGHTS = (*range(8), *[8] * 3 * LONGEST)  # by letters; a small letter may be longer than its capital
 NAME = 1.5  # a word never written in lower case
 
 # spaCy's list leaves out these, on which no passage turns.
@@ -61,22 +60,18 @@ def thai_stop_words() -> frozenset[str]:
     return thai.stop_words() | MORE_THAI_STOP_WORDS
 
 
-def terms(source: str, language: str) -> Iterator[str]:
-    """The words of Markdown source that are no stop words, the weightiest first: those told often, longer ones before
+def terms(text: str, language: str) -> Iterator[str]:
+    """The words of a text that are no stop words, the weightiest first: those told often, longer ones before
     shorter ones, names before others; ties in the order of the text. It looks at the passage alone, so that an edit
     elsewhere in the chapter changes nothing here."""
     ignored = stop_words(language)
-    forms = Counter(WORD.findall(read_text(source)))
-    if thai.RUN.search(source):
-        forms = _apart(forms)
-    times: dict[str, int] = {}
-    written: dict[str, str] = {}
-    for word, n in forms.items():
-        if word not in ignored and len(word) <= LONGEST:
-            key = word.lower()
-            times[key] = times.get(key, 0) + n
-            written[key] = word
-    weighed = [(n * min(len(key), FULL_WEIGHT) * (1 if key in forms else NAME), key) for key, n in times.items()]
+    words = [word for word in WORD.findall(text) if word not in ignored]
+    if thai.RUN.search(text):
+        words = [*_apart(words)]
+    forms = dict.fromkeys(words)
+    written = {key: word for word in forms if len(word) <= LONGEST and (key := word.lower()) not in ignored}
+    times = Counter(map(str.lower, words))
+    weighed = [(times[key] * WEIGHTS[len(key)] * (1 if key in forms else NAME), key) for key in written]
     weighed.sort(key=itemgetter(0), reverse=True)
     told: set[str] = set()
     for _, key in weighed:
@@ -87,16 +82,12 @@ def terms(source: str, language: str) -> Iterator[str]:
         yield key if key in forms else written[key]
 
 
-def _apart(words: Counter[str]) -> Counter[str]:
+def _apart(words: Iterable[str]) -> Iterator[str]:
     """The words, a Thai phrase as those of its words that are no stop words."""
     ignored = thai_stop_words()
-    found: Counter[str] = Counter()
-    for word, n in words.items():
+    for word in words:
         for run in RUNS.findall(word) if thai.RUN.search(word) else (word,):
             if thai.RUN.match(run):
-                for each in thai.words(run):
-                    if each not in ignored and THAI_WORD.fullmatch(each):
-                        found[each] += n
+                yield from (each for each in thai.words(run) if each not in ignored and THAI_WORD.fullmatch(each))
             else:
-                found[run] += n
-    return found
+                yield run

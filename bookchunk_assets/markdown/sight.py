@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from markdown_it.rules_block.html_block import HTML_SEQUENCES
+
 # A line of text whatever stands before it: no marker begins it, and without a pipe it is no table's head.
 TEXT = re.compile(
     r"(?:[^#>\-*+_=\d`~<|\[ \t\n]|\*{1,3}[^\W_]|_{1,3}[^\W_]|-[^\W_]|`{1,2}[^`|\n]|\d+(?:[^\d.)|\n]|[.)][^\s|])"
@@ -50,11 +52,25 @@ def at_sight(lines: Sequence[str], first: int) -> Seen | None:
     if fence := FENCE.match(line):
         end = _fence_end(lines, first + 1, fence[1] or fence[2])
         return Seen("code", first, end) if end else None
+    if line.startswith("<"):
+        return _html(lines, first)
     after = first
     while after < len(lines) and TEXT.match(lines[after]):
         after += 1
     whole = after == len(lines) or is_blank(lines[after]) or ENDS_TEXT.match(lines[after])
     return Seen("paragraph", first, after) if whole and after > first else None
+
+
+def _html(lines: Sequence[str], first: int) -> Seen | None:
+    """CommonMark's seven kinds of HTML block: each runs to the line that has its end, the last two kinds to a blank
+    one."""
+    closing = next((closing for opening, closing, _ in HTML_SEQUENCES if opening.search(lines[first])), None)
+    if closing is None:
+        return None
+    for n in range(first, len(lines)):
+        if is_blank(lines[n]) if closing.pattern == "^$" else closing.search(lines[n]):
+            return Seen("html", first, n if closing.pattern == "^$" else n + 1)
+    return Seen("html", first, len(lines))
 
 
 def _fence_end(lines: Sequence[str], start: int, marks: str) -> int | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from bookchunk_assets.markdown.chapter import Break
 
 Span = tuple[int, int]
+SOURCE = attrgetter("source")
 
 
 def inside(spans: Sequence[Span], at: int) -> bool:
@@ -43,7 +45,7 @@ def without(text: str, start: int, end: int, holes: Sequence[Span]) -> tuple[str
 
 def clean_offset(breaks: tuple[Break, ...], source: int) -> int:
     """The clean offset of a source offset; one in a hole stands at the first character after it."""
-    n = bisect_right(breaks, source, key=lambda b: b.source) - 1
+    n = bisect_right(breaks, source, key=SOURCE) - 1
     if n < 0:
         return 0
     at = breaks[n].clean + source - breaks[n].source
