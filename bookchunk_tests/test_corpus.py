@@ -145,6 +145,7 @@ def test_authors_however_they_are_written() -> None:
     assert sound().names == ("A",)
     assert sound(author=None, authors="B").names == ("B",)
     assert sound(author=["A", "B"], authors=[]).names == ("A", "B")
+    assert sound(author=None, kind="documents").names == ()
 
 
 @pytest.mark.parametrize("data", [

@@ -123,7 +123,7 @@ def _more_faults(file: str, text: str, manifest: Manifest, folder: str) -> Itera
         )
     elif manifest.slug != unicodedata.normalize("NFC", folder):
         yield Fault(file, _line(text, "slug"), f"`slug` {manifest.slug!r} is not the folder's name, {folder!r}")
-    if not manifest.names:
+    if not manifest.names and manifest.kind == "book":  # a collection may have been gathered by nobody
         yield Fault(file, 1, "missing `author` or `authors`; add one")
     target, overlap = manifest.rag.chunk_target_tokens, manifest.rag.chunk_overlap_tokens
     if overlap * 2 >= target:
