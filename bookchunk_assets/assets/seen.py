@@ -13,17 +13,14 @@ from bookchunk_assets.orchestration.stages import OWNERS, open_book
 Seen = Iterator[dg.ObserveResult | dg.AssetObservation]
 
 
+def _of_chapters(name: str, kind: str, description: str) -> dg.AssetSpec:
+    return dg.AssetSpec(
+        name, description=description, partitions_def=CHAPTERS, group_name="corpus", kinds={kind}, owners=OWNERS
+    )
+
+
 @dg.multi_observable_source_asset(
-    specs=[
-        dg.AssetSpec(
-            "chapter_file",
-            description="A chapter's Markdown file, by its bytes.",
-            partitions_def=CHAPTERS,
-            group_name="corpus",
-            kinds={"markdown"},
-            owners=OWNERS,
-        )
-    ]
+    specs=[_of_chapters("chapter_file", "markdown", "A chapter's Markdown file, by its bytes.")]
 )
 def chapter_file(context: dg.AssetExecutionContext) -> Seen:
     """Report each file's version."""
@@ -38,13 +35,10 @@ def chapter_file(context: dg.AssetExecutionContext) -> Seen:
 
 @dg.multi_observable_source_asset(
     specs=[
-        dg.AssetSpec(
+        _of_chapters(
             "chapter_settings",
-            description="The book's title, authors, language, kind and resolved settings, as they hold for a chapter.",
-            partitions_def=CHAPTERS,
-            group_name="corpus",
-            kinds={"json"},
-            owners=OWNERS,
+            "json",
+            "The book's title, authors, language, kind and resolved settings, as they hold for a chapter.",
         )
     ]
 )
