@@ -163,6 +163,17 @@ def _stop_ends(stem: str, word: str, begins: bool, stop: str) -> bool:
     return not (word[:1].isdigit() and SHORT_NUMBER.fullmatch(last[0]))
 
 
+def is_abbreviated(text: str, end: int, start: int) -> bool:
+    """Whether what ends at ``end`` with a full stop is a known abbreviation, and so hardly a sentence's end, where the
+    next word starts at ``start``. Much quicker than ``sentence_ends``, and much less."""
+    before = text[max(end - BEFORE, 0) : end].rstrip(CLOSING)
+    if not before.endswith("."):
+        return False
+    last = LAST_WORD.search(before[:-1])
+    sign = last and _abbreviations().get(last[0], "?" if DOTTED.fullmatch(last[0]) else None)
+    return sign in ("", "?") or (sign == "9" and text[start : start + 1].isdigit())
+
+
 @cache
 def _abbreviations() -> dict[str, str]:
     """The abbreviations in each case that they are written in, and the sign that tells where they end a sentence."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, pairwise, takewhile
 
 from bookchunk_assets.chunking import thai
 from bookchunk_assets.chunking.chunk import Chunk
+from bookchunk_assets.chunking.sentences import is_abbreviated
 from bookchunk_assets.chunking.tokens import count, counts
 from bookchunk_assets.chunking.words import NO_SPACES
 from bookchunk_assets.context.clip import clipped
@@ -58,10 +59,7 @@ DEFINED = re.compile(
     re.MULTILINE,
 )
 PARAGRAPH_END = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*\|)")
-SENTENCE_END = re.compile(
-    r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)]))\s+(?=[^\W_a-z]|[\"'“‘(\[])"
-    r"(?<!\b[A-Z]\.\s)(?<!\b(?:Mr|Dr|St|cf|vv|pp|No)\.\s)(?<!\b(?:Mrs|Rev|Gen|Psa|Rom|vol)\.\s)|(?<=[。！？])"
-)
+SENTENCE_END = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)]))\s+(?=[^\W_a-z]|[\"'“‘(\[])|(?<=[。！？])")
 THAI_GOES_ON = re.compile(r"\s*(?:และ|หรือ|แต่|ซึ่ง|โดย|เพราะ|เพื่อ|ที่|จึง|ก็|แล้ว)")
 NEXT_START = re.compile(rf"{SENTENCE_END.pattern}|{PARAGRAPH_END.pattern}|\n(?=[ \t]*[-*+>|\d])")
 
@@ -148,10 +146,16 @@ def _own(chunk: Chunk) -> str:
         about = len(text) * chunk.overlap_tokens // max(chunk.token_count, 1)
         if DENSE * chunk.token_count > len(text):  # scripts differ in their tokens a character
             about = bisect_left(range(len(text)), chunk.overlap_tokens, key=lambda end: count(text[:end]))
-        start = NEXT_START.search(text, about)
-        text = text[start.end() if start else 0 :]
+        text = text[next((end for _, end in _ends(NEXT_START, text, about)), 0) :]
     headings = HEADING_LINES.match(text)
     return text[headings.end() if headings else 0 :]
+
+
+def _ends(pattern: re.Pattern[str], text: str, start: int = 0) -> Iterator[tuple[int, int]]:
+    """What lies between two sentences or paragraphs, by a pattern that takes abbreviations for ends."""
+    for match in pattern.finditer(text, start):
+        if match[0].count("\n") > 1 or not is_abbreviated(text, *match.span()):
+            yield match.span()
 
 
 def _said(chunk: Chunk, own: str, read: str, named: Sequence[str], words: Wording, place: str) -> str:
@@ -165,7 +169,7 @@ def _said(chunk: Chunk, own: str, read: str, named: Sequence[str], words: Wordin
         return _listing(fence[1], own[fence.end() :], words)
     if table := TABLE.match(own):
         cells = filter(None, (one_line(plain_text(cell)) for cell in CELL_END.split(table[1])))
-        rows = own.strip().count("\n", table.end()) + 1
+        rows = sum(1 for _ in takewhile(CELL_END.search, own[table.end() :].splitlines()))
         return clipped(words.table.format(words.counted(rows, words.rows), words.all_of([*cells])), SENTENCE)
     if chunk.kind == "footnote" and (note := NOTE_MARK.match(own)):
         return clipped(words.footnote.format(note[1], _sentence(read, named, (), words)), SENTENCE)
@@ -190,14 +194,17 @@ def _listing(language: str, code: str, words: Wording) -> str:
 def _sentence(read: str, named: Sequence[str], headings: Sequence[str], words: Wording) -> str:
     """The sentence near the start that has most of the passage's terms, the first of equals; else all of the start."""
     in_thai = thai.RUN.search(read, 0, READ_THAI)
-    head = NEXT_FENCE.split(read[: READ_THAI if in_thai else READ], maxsplit=1)[0]
-    parts = (part for paragraph in PARAGRAPH_END.split(unmarked(head)) for part in SENTENCE_END.split(paragraph))
+    size = READ_THAI if in_thai else READ
+    head, *code = NEXT_FENCE.split(read[:size], maxsplit=1)
+    parts = [part for paragraph in PARAGRAPH_END.split(unmarked(head)) for part in _divided(paragraph)]
     if in_thai:
-        parts = (sentence for part in parts for sentence in _thai_sentences(part))
+        parts = [sentence for part in parts for sentence in _thai_sentences(part)]
+    if len(read) > size and not code and len(parts) > 1:
+        del parts[-1]  # what was read ends within it
     sentences = [
         sentence
         for part in parts
-        if (sentence := one_line(part)) and not any(sentence in heading for heading in headings)
+        if (sentence := one_line(part)) and sentence[0] != "|" and not any(sentence in heading for heading in headings)
     ]
     telling = [
         sentence
@@ -205,6 +212,12 @@ def _sentence(read: str, named: Sequence[str], headings: Sequence[str], words: W
         if sentence.count(" ") >= TELLING - 1 or (len(sentence) >= TELLING_LENGTH and NO_SPACES.search(sentence))
     ]
     return max(telling, key=lambda s: sum(name in s for name in named), default=words.sentences(*sentences))
+
+
+def _divided(paragraph: str) -> Iterator[str]:
+    """A paragraph's sentences."""
+    bounds = chain((0,), chain.from_iterable(_ends(SENTENCE_END, paragraph)), (len(paragraph),))
+    yield from (paragraph[a:b] for a, b in islice(pairwise(bounds), 0, None, 2))
 
 
 def _thai_sentences(text: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ import re
 # Comments and tags, footnote marks, the targets of links, attributes, bare addresses. Here and in ``MARKS`` each branch
 # starts with a literal: ``re`` then skips to the next of these, some ten times as fast.
 UNREAD = re.compile(
-    r"<(?:!--.*?-->|/?[A-Za-z][^<>]*>)|\[\^[^\]\s]+\]:?|\](?:\([^()]*\)|\[[^\[\]]*\])|\{[#:.%][^{}\n]*\}|https?://[^\s)>\]]+",
+    r"<(?:!--.*?-->|/?[A-Za-z][^<>]*>)|\[\^[^\]\s]+\]:?|\](?:\([^()]*\)|\[[^\[\]]*\])|\{[#:.%][^{}\n]*\}|https?://[^\s)>\]]*[^\s)>\].,;:!?]",
     re.DOTALL,
 )
 QUOTES = re.compile(r"^[ \t]*>[> \t]*|^[ \t]*(?:([-*_=])[ \t]*(?:\1[ \t]*){2,}|[`~]{3,}.*)$", re.MULTILINE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -30,8 +31,9 @@ from bookchunk_assets.markdown.spans import Span, clean_offset, inside, merge, w
 from bookchunk_assets.markdown.structure import RawHeading, Structure, parse_structure
 from bookchunk_assets.markdown.titles import explicit_id, plain_title
 
-RULES = "2"
+RULES = "3"
 UNFINISHED = regex.compile(r"[\p{L}\p{N},]\s*\Z")
+INDENTED = re.compile(r"^(?: {4}|\t)[ \t]*\Z", re.MULTILINE)
 GOES_ON = regex.compile(r"\s*\p{Ll}")
 
 
@@ -86,9 +88,14 @@ def parse_chapter(data: bytes, kind: str, name: str) -> ParsedChapter:
 
 def _structure(text: str, start: int, *, plain_text: bool) -> Structure:
     """Page markers are taken out before the parse, since one must not end a paragraph; those that the parse shows to be
-    code are put back, until nothing changes."""
+    code are put back, until nothing changes. One that may begin indented code is there from the start."""
     candidates = [m.span() for m in comments.PAGE.finditer(text, start)]
+    indented = {span for span in candidates if INDENTED.search(text, start, span[0])}
     in_code: set[Span] = set()
+    if indented:
+        tried = parse_structure(text, start, tuple(c for c in candidates if c not in indented), plain_text=plain_text)
+        code = [(b.start, b.end) for b in tried.blocks if b.kind == "code"]
+        in_code = {span for span in indented if inside(code, span[0])}
     while True:
         structure = parse_structure(
             text, start, tuple(c for c in candidates if c not in in_code), plain_text=plain_text
@@ -202,7 +209,11 @@ def _facts(data: dict[str, Any], kind: str, path: PurePath, structure: Structure
 
 
 def _warnings(text: str, markers: Sequence[comments.Marker]) -> Iterator[str]:
+    last = 0
     for marker in markers:
+        line = text.count("\n", 0, marker.start) + 1
         if marker.page is None:
-            line = text.count("\n", 0, marker.start) + 1
             yield f"{line}: a Roman page number counts as none: {text[marker.start : marker.end]}"
+        elif marker.page < last:
+            yield f"{line}: page {marker.page} comes after page {last}"
+        last = marker.page or last
