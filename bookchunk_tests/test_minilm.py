@@ -126,6 +126,14 @@ def test_a_book_with_it(shelf: Shelf, late: str) -> None:
     assert np.allclose(np.linalg.norm(table["embedding"].to_numpy(), axis=1), 1, atol=1e-5)
 
 
+def test_a_book_that_changes_its_model_takes_no_vector_of_the_other(shelf: Shelf) -> None:
+    for model, embedded in (("multilingual-e5-small", 6), (NAME, 6), ("multilingual-e5-small", 0)):
+        shelf.manifest(rag={"embedding": "local", "embedding_model": model})
+        told = shelf.chunk()["embeddings"]
+        assert (told["model"], told["embedded"]) == (model, embedded)
+        assert pl.read_parquet(shelf.out.with_name("embeddings.parquet"))["model"].unique().to_list() == [model]
+
+
 @pytest.mark.parametrize(
     ("package", "rag", "told"),
     [
