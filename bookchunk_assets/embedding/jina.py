@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bookchunk_assets.embedding.e5.tokenizer import PieceTokenizer
+from bookchunk_assets.embedding.e5.tokenizer import UnigramTokenizer
 from bookchunk_assets.embedding.e5.weights import shipped
 from bookchunk_assets.embedding.plan import facts_of
 from bookchunk_assets.embedding.port import EmbeddingFailed
@@ -36,9 +36,9 @@ def client() -> httpx.Client:
 
 
 @cache
-def tokenizer() -> PieceTokenizer:
+def tokenizer() -> UnigramTokenizer:
     """XLM-RoBERTa's, which is that of jina-embeddings-v3."""
-    return PieceTokenizer(shipped())
+    return UnigramTokenizer(shipped())
 
 
 def embedder(model: str, late: bool) -> Remote:

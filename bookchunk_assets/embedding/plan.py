@@ -83,7 +83,7 @@ def embedders(plan: Plan) -> Sequence[Embedder]:
     if plan.provider == "local":
         from bookchunk_assets.embedding import local
 
-        return [local.Late() if late else local.Plain() for late in ways]
+        return [local.Late(plan.model) if late else local.Plain(plan.model) for late in ways]
     if plan.provider == "voyage":
         from bookchunk_assets.embedding import voyage
 

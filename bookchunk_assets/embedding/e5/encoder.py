@@ -1,54 +1,31 @@
-"""The model's encoder as an ONNX graph, built from the weights and run by onnxruntime.
+"""The model's encoder as an ONNX graph, built from the weights.
 
-Weights are float32 again: on CPUs without VNNI, dynamic int8 was 10 % faster at a cosine of .993, and its scales depend
-on all that shares a tensor. One window a run and one thread a run: a vector depends on its window alone, and several
-windows run side by side.
+Weights are float32 again: on CPUs without VNNI, dynamic int8 was 10 % faster at a cosine of .993.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
 from typing import Any
 
 import numpy as np
-import onnxruntime
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from bookchunk_assets.embedding.e5.tokenizer import Ints
-from bookchunk_assets.embedding.e5.weights import Floats, Weights
+from bookchunk_assets.embedding.e5.weights import Weights
+from bookchunk_assets.embedding.encoder import Encoder
+from bookchunk_assets.embedding.pieces import Ints
+from bookchunk_assets.embedding.pooling import Floats
 
 OPSET, CONTRIB = 20, "com.microsoft"
 
 
-class Encoder:
-    """Windows of pieces into a vector a piece."""
+def encoder(weights: Weights) -> Encoder:
+    """The encoder. Embeddings are summed outside of its graph, so that only the rows of a window's words are read."""
+    places = weights.floats("emb.pos").reshape(-1, weights.hidden) + weights.floats("emb.type")[: weights.hidden]
 
-    def __init__(self, weights: Weights) -> None:
-        self._weights = weights
-        positions = weights.floats("emb.pos").reshape(-1, weights.hidden)
-        self._places = positions + weights.floats("emb.type")[: weights.hidden]
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.enable_cpu_mem_arena = options.enable_mem_pattern = False  # windows of every length would fill it
-        options.log_severity_level = 3
-        model = graph(weights).SerializeToString()
-        self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    def given(ids: Ints) -> dict[str, Floats]:
+        return {"pieces": (weights.words(ids) + places[: len(ids)])[None]}
 
-    def states(self, windows: Iterable[Ints]) -> Iterator[Floats]:
-        """The last layer's state of each piece, window by window, in order; no more are held than run at once."""
-        side_by_side = os.cpu_count() or 1
-        coming = iter(windows)
-        with ThreadPoolExecutor(side_by_side) as threads:
-            while some := list(islice(coming, side_by_side)):
-                yield from threads.map(self._states, some)
-
-    def _states(self, ids: Ints) -> Floats:
-        given = self._weights.words(ids) + self._places[: len(ids)]
-        states: Floats = self._session.run(None, {"pieces": given[None]})[0][0]
-        return states
+    return Encoder(graph(weights).SerializeToString(), given)
 
 
 def graph(weights: Weights) -> ModelProto:

