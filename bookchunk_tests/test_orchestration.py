@@ -186,8 +186,8 @@ def test_an_override_outlasts_a_look_and_ends_with_a_changed_manifest(shelf: She
 def test_a_look_keeps_off_a_book_at_work(shelf: Shelf) -> None:
     shelf.chunk()
     holder = (
-        "import sys; from pathlib import Path; from bookchunk_assets.orchestration.lock import book_lock\n"
-        f"with book_lock(Path({str(shelf.home)!r}), 'tale'): print('held', flush=True); sys.stdin.read()"
+        "import sys; import dagster as dg; from bookchunk_assets.orchestration.lock import book_lock\n"
+        "with book_lock(dg.DagsterInstance.get(), 'tale'): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", holder], cwd=Path(__file__).parent.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -197,7 +197,7 @@ def test_a_look_keeps_off_a_book_at_work(shelf: Shelf) -> None:
         with dg.DagsterInstance.get() as instance, pytest.raises(Busy):
             watch(instance, place(shelf))
         child.kill()
-    with book_lock(shelf.home, "tale", leave), book_lock(shelf.home, "tale", leave):
+    with dg.DagsterInstance.get() as ours, book_lock(ours, "tale", leave), book_lock(ours, "tale", leave):
         pass  # it died with its holder, and a holder's own runs go on within it
 
 

@@ -28,7 +28,7 @@ from bookchunk_assets.models.failure import ModelFailed
 from bookchunk_assets.orchestration.automation import WITH_INPUTS
 from bookchunk_assets.orchestration.bindings import Binding, load_binding
 from bookchunk_assets.orchestration.due import due
-from bookchunk_assets.orchestration.home import home_of, kept_vectors, store_of
+from bookchunk_assets.orchestration.home import kept_vectors, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import CHAPTERS, book_of, chapter_of
 from bookchunk_assets.orchestration.provenance import FAILED, UNSAID, Made, materialization, observe, observed
@@ -170,7 +170,7 @@ def book_stage(
             asked = options(**context.op_execution_context.op_config) if options else None
             yield UNSAID
             for slug, partitions in groupby(context.partition_keys, book_of):
-                with book_lock(home_of(instance), slug):
+                with book_lock(instance, slug):
                     chapters = _at_work(instance, recipe, slug, due(instance, context.run, recipe, list(partitions)))
                     book = BookAtWork(instance, store_of(instance), slug, chapters, asked, context.resources)
                     for chapter, rows in make(book):

@@ -1,0 +1,29 @@
+"""Runs as Celery tasks, on whichever machine takes them, known to be dead when their worker is.
+
+dagster-celery's own launcher asks Celery's result backend, where a task whose worker was killed stays ``STARTED`` for
+ever; and it does not say that a run is to be cancelled. Named in ``dagster.yaml``; needs ``bookchunk[celery]``.
+"""
+
+from __future__ import annotations
+
+import dagster as dg
+from dagster._core.launcher import CheckRunHealthResult
+from dagster_celery.launcher import CeleryRunLauncher
+
+from bookchunk_assets.orchestration.workers import health
+
+
+class WatchedCeleryRunLauncher(CeleryRunLauncher):
+    """dagster-celery's launcher, which can tell whether a worker lives."""
+
+    def check_run_worker_health(self, run: dg.DagsterRun) -> CheckRunHealthResult:
+        """By the run's lock."""
+        return health(self._instance, run)
+
+    def terminate(self, run_id: str) -> bool:
+        """Cancel a run; one that is dead by then is not tried again."""
+        run = self._instance.get_run_by_id(run_id)
+        if run is None or run.is_finished:
+            return False
+        self._instance.report_run_canceling(run)
+        return super().terminate(run_id)
