@@ -1,7 +1,8 @@
 """Runs as Celery tasks, on whichever machine takes them, known to be dead when their worker is.
 
 dagster-celery's own launcher asks Celery's result backend, where a task whose worker was killed stays ``STARTED`` for
-ever; and it does not say that a run is to be cancelled. Named in ``dagster.yaml``; needs ``bookchunk[celery]``.
+ever, and it does not say that a run is to be cancelled. Here no backend is needed: Dagster's records say what became of
+a run. Named in ``dagster.yaml``; needs ``bookchunk[celery]``.
 """
 
 from __future__ import annotations
@@ -27,3 +28,7 @@ class WatchedCeleryRunLauncher(CeleryRunLauncher):
             return False
         self._instance.report_run_canceling(run)
         return super().terminate(run_id)
+
+    def get_run_worker_debug_info(self, run: dg.DagsterRun, include_container_logs: bool | None = True) -> str | None:
+        """Nothing that the run's events do not say."""
+        return None

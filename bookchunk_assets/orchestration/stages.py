@@ -39,6 +39,7 @@ from bookchunk_assets.orchestration.store import StageStore
 
 T = TypeVar("T")
 OWNERS = ["team:book-chunk"]  # as Dagster names who is to be asked
+MOST = 100  # chapters a run: what one that dies holds up, and what is spread over workers; a start costs seconds
 
 
 @dataclass(slots=True)
@@ -159,7 +160,7 @@ def book_stage(
             kinds=kinds,
             owners=OWNERS,
             pool=pool,
-            backfill_policy=dg.BackfillPolicy.single_run(),
+            backfill_policy=dg.BackfillPolicy.multi_run(MOST),
             automation_condition=WITH_INPUTS,
             config_schema=options.to_config_schema() if options else None,  # type: ignore[arg-type]
             required_resource_keys=set(resources),

@@ -1,0 +1,4 @@
+#!/bin/sh
+# A worker that takes one run at a time; more words go to Celery (-c 4: four runs at a time, -n NAME: its name).
+cd "$(dirname "$0")" || exit
+PYTHONPATH="$PWD${PYTHONPATH:+:$PYTHONPATH}" exec "${PYTHON:-python3}" -m celery -A dagster_celery.app worker -Q dagster -c 1 --without-gossip --without-mingle "$@"
