@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,7 +146,8 @@ class Worker:
         return (self.home / "worker.log").read_text("utf-8", "replace")
 
     def kill(self) -> None:
-        end([*descendants(self.process.pid), self.process.pid], self.process)
+        if self.process.poll() is None:
+            end([*descendants(self.process.pid), self.process.pid], self.process)
 
 
 def made(stage: str) -> Counter[str]:
@@ -161,7 +162,7 @@ def write_books(shelf: Shelf) -> list[str]:
     for slug in slugs:
         folder = shelf.book if slug == "tale" else shelf.another(slug, embedding="none")
         for number in range(1, CHAPTERS + 1):
-            words = (f"Paragraph {n} of chapter {number} of {slug}, with words in it to fill it." for n in range(30))
+            words = (f"Paragraph {n} of chapter {number} of {slug}, with words in it to fill it." for n in range(12))
             text = chapter_text(number, f"Chapter {number}", *words)
             (folder / f"{slug}-ch{number:02d}.md").write_text(text, "utf-8")
     return slugs
@@ -233,6 +234,25 @@ def test_two_workers_and_one_is_killed(
         assert all(each["status"] == "SUCCESS" for name, each in ends.items() if name != run)
         assert not list((shelf.home / "storage").rglob("*.parquet")), "stage outputs stand in the object store"
         assert json.loads(shelf.run("status", "--json").stdout) == []
+        cancelled_in_the_ui(served, chapters)
+
+
+def cancelled_in_the_ui(served: Served, chapters: Sequence[str]) -> None:
+    """A run that is cancelled ends where it stands, is not tried again, and its worker goes on."""
+    before = {run["runId"] for run in served.runs()}
+    served.backfill(STAGES, chapters[:MOST])
+    run = served.until("a run to cancel", lambda: next((run for run in started(served) if outputs_of(run)), None))
+    served.ask("mutation($r: String!) { terminateRun(runId: $r) { __typename } }", r=run)
+    served.until("its end", lambda: status_of(served, run) == "CANCELED", 120)
+    assert outputs_of(run) < MOST * len(STAGES)
+    backfill = served.backfill(STAGES[:1], chapters[:1])
+    served.until("another run", lambda: served.backfilled(backfill))
+    ends = [each["status"] for each in served.runs() if each["runId"] not in before]
+    assert sorted(ends) == ["CANCELED", "SUCCESS"]
+
+
+def status_of(served: Served, run: str) -> str:
+    return next(str(each["status"]) for each in served.runs() if each["runId"] == run)
 
 
 def started(served: Served) -> list[str]:
