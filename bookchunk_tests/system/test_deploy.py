@@ -233,7 +233,9 @@ def test_two_workers_and_one_is_killed(
         assert [each["status"] for each in again] == ["SUCCESS"]
         assert all(each["status"] == "SUCCESS" for name, each in ends.items() if name != run)
         assert not list((shelf.home / "storage").rglob("*.parquet")), "stage outputs stand in the object store"
-        assert json.loads(shelf.run("status", "--json").stdout) == []
+        told = shelf.run("status", "--json")
+        assert told.exit_code == 0, (told.output, told.exception)
+        assert json.loads(told.stdout) == []
         cancelled_in_the_ui(served, chapters)
 
 
