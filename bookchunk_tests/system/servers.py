@@ -18,6 +18,7 @@ from typing import Any
 
 import psycopg2
 import pytest
+from s3fs import S3FileSystem
 
 from bookchunk_tests.system.served import free_port, until
 
@@ -81,6 +82,7 @@ def object_store(bucket: str) -> Iterator[Mapping[str, str]]:
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     with running_server(command, lambda: urllib.request.urlopen(f"{address}/moto-api/").close()):
         urllib.request.urlopen(urllib.request.Request(f"{address}/{bucket}", method="PUT")).close()
+        S3FileSystem.clear_instance_cache()  # one that is kept knows the server of a test before
         yield {
             "AWS_ENDPOINT_URL": address,
             "AWS_ACCESS_KEY_ID": "nobody",
