@@ -10,8 +10,8 @@ run: $(VENV)/installed
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n 2 -W ignore
 
-test-all: $(VENV)/installed-test
-	$(BIN)/python -m pytest -m "" -n 2 -W ignore
+test-all: test
+	$(BIN)/python -m pytest -m system -W ignore
 
 check: $(VENV)/installed-test
 	$(BIN)/ruff check .

@@ -49,11 +49,11 @@ class Shelf:
         given = {"title": "A Tale", "slug": "tale", "author": "Anna Author", "rag": rag} | fields
         (self.book / "tale-book.json").write_text(json.dumps(given), "utf-8")
 
-    def another(self, slug: str, chapters: int = 1) -> Path:
+    def another(self, slug: str, chapters: int = 1, **rag: Any) -> Path:
         """A second book beside this one; its folder."""
         folder = self.book.with_name(slug)
         folder.mkdir()
-        given = {"title": slug.title(), "slug": slug, "author": "Anna Author"}
+        given = {"title": slug.title(), "slug": slug, "author": "Anna Author", "rag": rag}
         (folder / f"{slug}-book.json").write_text(json.dumps(given), "utf-8")
         for number in range(1, chapters + 1):
             path = folder / f"{slug}-ch{number:02d}.md"

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from bookchunk_assets.cli.instance import open_instance
 from bookchunk_assets.corpus.book import survey
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_tests.conftest import Shelf
@@ -186,7 +187,7 @@ def test_a_chapter_without_text_is_a_warning(shelf: Shelf) -> None:
 
 def test_a_second_process_waits_and_says_so(shelf: Shelf) -> None:
     command = [sys.executable, "-c", "from bookchunk_assets.cli import main; main()", "chunk", str(shelf.book)]
-    with book_lock(shelf.home, "tale"):
+    with open_instance() as instance, book_lock(instance, "tale"):
         child = subprocess.Popen(
             command,
             env=os.environ | {"PYTHONPATH": str(ROOT)},

@@ -25,7 +25,7 @@ from bookchunk_assets.orchestration.partitions import BOOKS
 from bookchunk_assets.orchestration.provenance import FROM_AUTOMATION, last_metadata, materialized, observed
 from bookchunk_assets.orchestration.reconcile import watch
 from bookchunk_assets.orchestration.runs import QUIET, StageFailed, run_stage
-from bookchunk_assets.orchestration.sensors import corpus_sensor, look
+from bookchunk_assets.orchestration.sensors import corpus_schedule, corpus_sensor, look
 from bookchunk_tests.conftest import STAGES, Shelf
 
 ALL = {"ch01", "ch02", "ch03"}
@@ -186,8 +186,8 @@ def test_an_override_outlasts_a_look_and_ends_with_a_changed_manifest(shelf: She
 def test_a_look_keeps_off_a_book_at_work(shelf: Shelf) -> None:
     shelf.chunk()
     holder = (
-        "import sys; from pathlib import Path; from bookchunk_assets.orchestration.lock import book_lock\n"
-        f"with book_lock(Path({str(shelf.home)!r}), 'tale'): print('held', flush=True); sys.stdin.read()"
+        "import sys; import dagster as dg; from bookchunk_assets.orchestration.lock import book_lock\n"
+        "with book_lock(dg.DagsterInstance.get(), 'tale'): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", holder], cwd=Path(__file__).parent.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -197,7 +197,7 @@ def test_a_look_keeps_off_a_book_at_work(shelf: Shelf) -> None:
         with dg.DagsterInstance.get() as instance, pytest.raises(Busy):
             watch(instance, place(shelf))
         child.kill()
-    with book_lock(shelf.home, "tale", leave), book_lock(shelf.home, "tale", leave):
+    with dg.DagsterInstance.get() as ours, book_lock(ours, "tale", leave), book_lock(ours, "tale", leave):
         pass  # it died with its holder, and a holder's own runs go on within it
 
 
@@ -342,6 +342,29 @@ def test_a_broken_book_is_told_and_holds_back_no_other(shelf: Shelf, monkeypatch
         assert reason.skip_message.startswith("looked at 2 of 2 books\n")
         assert "saga-book.json:1:" in reason.skip_message
         assert set(observed(context.instance, "chapter_file", PARTITIONS)) == set(PARTITIONS)
+
+
+def test_the_schedule_looks_at_the_whole_corpus_nightly(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BOOKCHUNK_CORPUS", str(shelf.root / "corpus"))
+    shelf.another("saga", 2)
+    yarn = shelf.another("yarn") / "yarn-ch01.md"
+    yarn.write_bytes(b"\xff")
+    assert (corpus_schedule.cron_schedule, corpus_schedule.default_status.value) == ("0 3 * * *", "STOPPED")
+    with dg.build_schedule_context(instance=open_instance()) as context:
+        reason = corpus_schedule(context)
+        assert isinstance(reason, dg.SkipReason), "it launches nothing: automation does"
+        assert reason.skip_message is not None
+        assert reason.skip_message.startswith("looked at 3 of 3 books\n")
+        assert "yarn-ch01.md:1: byte 0xff" in reason.skip_message
+        chapters = [*PARTITIONS, "saga/ch01", "saga/ch02"]
+        assert set(context.instance.get_dynamic_partitions("chapters")) == set(chapters)
+        first = observed(context.instance, "chapter_file", chapters)
+        shelf.write(2, None, "Edited.")
+        shelf.chapter(3).rename(shelf.chapter(4))
+        shelf.write(4)
+        assert isinstance(corpus_schedule(context), dg.SkipReason)
+        now = observed(context.instance, "chapter_file", [*chapters, "tale/ch04"])
+        assert {key for key in now if now[key] != first.get(key)} == {"tale/ch02", "tale/ch04"}
 
 
 def test_a_refused_chapter_holds_back_its_book_and_not_the_sound_chapters(shelf: Shelf) -> None:

@@ -16,7 +16,7 @@ from bookchunk_assets.embedding.plan import facts_of, plan_of
 from bookchunk_assets.markdown.chapter import ParsedChapter
 from bookchunk_assets.markdown.parse import parse_chapter
 from bookchunk_assets.orchestration.automation import ON_CHANGE
-from bookchunk_assets.orchestration.home import home_of, store_of
+from bookchunk_assets.orchestration.home import store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, chapter_partition
 from bookchunk_assets.orchestration.provenance import UNSAID, last_metadata, materialization, materialized, observed
@@ -137,7 +137,7 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
     last = materialized(instance, "chunks_jsonl", slugs)
     yield UNSAID
     for slug in slugs:
-        with book_lock(home_of(instance), slug):
+        with book_lock(instance, slug):
             opened = open_book(instance, slug)
             found = survey(Path(opened.binding.folder), Path(opened.binding.root))
             book = sound(found)

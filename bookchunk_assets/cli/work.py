@@ -24,7 +24,7 @@ from bookchunk_assets.definitions import defs
 from bookchunk_assets.embedding.plan import plan_of
 from bookchunk_assets.orchestration.bindings import Binding, bind, keep, load_binding
 from bookchunk_assets.orchestration.claude import preload
-from bookchunk_assets.orchestration.home import home_of, lend, store_of
+from bookchunk_assets.orchestration.home import lend, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS
 from bookchunk_assets.orchestration.reconcile import Reconciled, observe_book, reconcile
@@ -63,7 +63,7 @@ def chunk(instance: dg.DagsterInstance, place: Place, order: Order) -> Report:
     """Chunk one book. Raises ``Refused`` before anything is written, and ``StageFailed`` where a run failed. ``--out``
     works on an instance of its own, so that its settings touch nothing that the book's own files are made from."""
     slug = place.folder.resolve().name
-    with book_lock(home_of(instance), slug, lambda: order.tell(f"{slug}: another process works on it; waiting")):
+    with book_lock(instance, slug, lambda: order.tell(f"{slug}: another process works on it; waiting")):
         if order.out is None:
             return _chunk(instance, slug, place, order, OutputPaths.of_book(place.folder))
         with tempfile.TemporaryDirectory() as home, dg.DagsterInstance.ephemeral(home) as aside:

@@ -1,69 +1,38 @@
-"""Whether a run's process lives: for as long as it does, it holds a lock of the operating system."""
+"""Whether a run's process lives: for as long as it does, it holds a lock."""
 
 from __future__ import annotations
 
-import fcntl
+import atexit
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO
+from contextlib import AbstractContextManager, ExitStack, suppress
 
-KEPT = 3600.0  # seconds for which the file of a process that ended is left to be asked
-_until_the_end: list[IO[str]] = []
+import dagster as dg
 
+from bookchunk_assets.orchestration.locks import Lost, locks_of
 
-def _folder(home: Path) -> Path:
-    return home / "locks" / "runs"
+GRACE = 60.0  # seconds between a run's start and its first step, by when it has its lock
+_mine = ExitStack()  # what this process holds
+atexit.register(_mine.close)
 
 
-def hold(home: Path, run: str) -> IO[str]:
-    """Take a run's lock; it is held until the file is closed, or its process is no more."""
-    folder = _folder(home)
-    folder.mkdir(parents=True, exist_ok=True)
-    for other in folder.glob("*.lock"):
-        _sweep(other)
-    file = (folder / f"{run}.lock").open("a")
-    fcntl.flock(file, fcntl.LOCK_EX)
-    return file
-
-
-def hold_to_the_end(home: Path, run: str) -> None:
-    """Hold a run's lock as long as this process lives."""
-    _until_the_end.append(hold(home, run))
-
-
-@contextmanager
-def living(home: Path, run: str) -> Iterator[None]:
+def living(instance: dg.DagsterInstance, run: str) -> AbstractContextManager[None]:
     """Hold a run's lock meanwhile."""
-    with hold(home, run) as file:
-        try:
-            yield
-        finally:
-            Path(file.name).unlink(missing_ok=True)
+    return locks_of(instance).take(f"run {run}", lambda: None)
 
 
-def lives(home: Path, run: str) -> bool | None:
-    """Whether the process of a run lives; None where it never took its lock, or long ago."""
-    try:
-        with (_folder(home) / f"{run}.lock").open() as file:
-            return not _free(file)
-    except FileNotFoundError:
-        return None
+def hold_to_the_end(instance: dg.DagsterInstance, run: str) -> None:
+    """Hold a run's lock as long as this process lives, or until it turns to another run: the end of the run itself is
+    yet to be recorded when its executor is done."""
+    with suppress(Lost):  # the run before is over
+        _mine.close()
+    _mine.enter_context(living(instance, run))
 
 
-def _free(file: IO[str]) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
+def lives(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
+    """Whether the process of a started run lives."""
+    if locks_of(instance).held(f"run {run.run_id}"):
+        return True
+    if list(instance.all_logs(run.run_id, of_type=dg.DagsterEventType.STEP_START)):
         return False
-    return True
-
-
-def _sweep(path: Path) -> None:
-    try:
-        with path.open() as file:
-            if path.stat().st_mtime < time.time() - KEPT and _free(file):
-                path.unlink()
-    except FileNotFoundError:
-        pass
+    record = instance.get_run_record_by_id(run.run_id)
+    return record is None or record.start_time is None or time.time() - record.start_time < GRACE

@@ -12,8 +12,8 @@ from bookchunk_assets.corpus.book import survey
 from bookchunk_assets.corpus.faults import Fault
 from bookchunk_assets.corpus.targets import is_book
 from bookchunk_assets.orchestration.bindings import forget, load_binding
-from bookchunk_assets.orchestration.home import home_of, kept_vectors, paid_home, store_of
-from bookchunk_assets.orchestration.lock import book_lock, leave, remove_lock
+from bookchunk_assets.orchestration.home import kept_vectors, paid_home, store_of
+from bookchunk_assets.orchestration.lock import book_lock, leave
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS, book_of, chapter_of
 from bookchunk_assets.orchestration.provenance import observe
 
@@ -54,10 +54,10 @@ def find_gone(instance: dg.DagsterInstance, corpus: Path) -> Iterator[Gone | Fau
 
 
 def remove(instance: dg.DagsterInstance, gone: Gone) -> None:
-    """Remove the stage outputs and partitions, and of a whole book its record, its lock and what was paid for it.
+    """Remove the stage outputs and partitions, and of a whole book its record and what was paid for it.
     Stopped half-way, it can be run again. Raises ``Busy`` where another process works on the book."""
     store = store_of(instance)
-    with book_lock(home_of(instance), gone.book, leave):
+    with book_lock(instance, gone.book, leave):
         for partition in gone.chapters:
             store.drop(partition)
             observe(instance, "chapter_file", partition, GONE)
@@ -69,4 +69,3 @@ def remove(instance: dg.DagsterInstance, gone: Gone) -> None:
             observe(instance, "book_chapters", gone.book, GONE)
             instance.delete_dynamic_partition(str(BOOKS.name), gone.book)
             forget(instance, gone.book)
-            remove_lock(home_of(instance), gone.book)

@@ -16,7 +16,6 @@ from bookchunk_assets.corpus.settled import Mark, being_written, marks
 from bookchunk_assets.corpus.targets import Place
 from bookchunk_assets.embedding.plan import plan_of
 from bookchunk_assets.orchestration.bindings import Binding, bind
-from bookchunk_assets.orchestration.home import home_of
 from bookchunk_assets.orchestration.lock import book_lock, leave
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS, chapter_partition
 from bookchunk_assets.orchestration.provenance import materialized, observe, observed
@@ -92,7 +91,7 @@ def watch(instance: dg.DagsterInstance, place: Place) -> Survey:
     """Look at a book without being asked for anything: bind it, and report what changed. What is refused, or caught
     while it is written, is in the survey's faults; the sound chapters are reported all the same, the book only as a
     whole. Raises ``Busy`` where another process works on the book: that one reports what it sees."""
-    with book_lock(home_of(instance), place.folder.resolve().name, leave):
+    with book_lock(instance, place.folder.resolve().name, leave):
         before = marks(place.folder)
         found = survey(place.folder, place.root)
         if found.book is not None:

@@ -10,7 +10,6 @@ import dagster as dg
 
 from bookchunk_assets.orchestration.alive import living
 from bookchunk_assets.orchestration.claude import declare_key
-from bookchunk_assets.orchestration.home import home_of
 from bookchunk_assets.orchestration.partitions import CHAPTERS
 from bookchunk_assets.orchestration.provenance import RANGE_END, RANGE_START, failure_of
 from bookchunk_assets.orchestration.spending import Spent
@@ -50,7 +49,7 @@ def run_stage(
     for first, last in ranges(instance.get_dynamic_partitions(str(kind.name)), partitions):
         one = first == last
         run = str(uuid4())
-        with living(home_of(instance), run):
+        with living(instance, run):
             result = job.execute_in_process(
                 run_id=run,
                 instance=instance,

@@ -28,7 +28,7 @@ from bookchunk_assets.models.failure import ModelFailed
 from bookchunk_assets.orchestration.automation import WITH_INPUTS
 from bookchunk_assets.orchestration.bindings import Binding, load_binding
 from bookchunk_assets.orchestration.due import due
-from bookchunk_assets.orchestration.home import home_of, kept_vectors, store_of
+from bookchunk_assets.orchestration.home import kept_vectors, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import CHAPTERS, book_of, chapter_of
 from bookchunk_assets.orchestration.provenance import FAILED, UNSAID, Made, materialization, observe, observed
@@ -39,6 +39,7 @@ from bookchunk_assets.orchestration.store import StageStore
 
 T = TypeVar("T")
 OWNERS = ["team:book-chunk"]  # as Dagster names who is to be asked
+MOST = 100  # chapters a run: what one that dies holds up, and what is spread over workers; a start costs seconds
 
 
 @dataclass(slots=True)
@@ -159,7 +160,7 @@ def book_stage(
             kinds=kinds,
             owners=OWNERS,
             pool=pool,
-            backfill_policy=dg.BackfillPolicy.single_run(),
+            backfill_policy=dg.BackfillPolicy.multi_run(MOST),
             automation_condition=WITH_INPUTS,
             config_schema=options.to_config_schema() if options else None,  # type: ignore[arg-type]
             required_resource_keys=set(resources),
@@ -170,7 +171,7 @@ def book_stage(
             asked = options(**context.op_execution_context.op_config) if options else None
             yield UNSAID
             for slug, partitions in groupby(context.partition_keys, book_of):
-                with book_lock(home_of(instance), slug):
+                with book_lock(instance, slug):
                     chapters = _at_work(instance, recipe, slug, due(instance, context.run, recipe, list(partitions)))
                     book = BookAtWork(instance, store_of(instance), slug, chapters, asked, context.resources)
                     for chapter, rows in make(book):

@@ -66,6 +66,4 @@ class StageStore:
             path = self.path(stage.name, partition)
             path.unlink(missing_ok=True)
             if (below := path.with_name(path.name.removesuffix(".parquet"))).is_dir():
-                for kept in below.iterdir():
-                    kept.unlink()
-                below.rmdir()
+                below.fs.rm(below.path, recursive=True)  # a folder in an object store goes with its last file

@@ -7,9 +7,7 @@ run retries take over. Named in ``dagster.yaml``.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -17,11 +15,16 @@ from dagster._core.launcher import CheckRunHealthResult, DefaultRunLauncher, Wor
 
 from bookchunk_assets.orchestration.alive import hold_to_the_end, lives
 
-GRACE = 300.0  # seconds that a started run has to take its lock
+
+def health(instance: dg.DagsterInstance, run: dg.DagsterRun) -> CheckRunHealthResult:
+    """Running as long as its lock is held."""
+    if lives(instance, run):
+        return CheckRunHealthResult(WorkerStatus.RUNNING)
+    return CheckRunHealthResult(WorkerStatus.FAILED, "the process of the run is no more")
 
 
 class WatchedRunLauncher(DefaultRunLauncher):
-    """The default launcher, which can tell whether a worker on this machine lives."""
+    """The default launcher, which can tell whether a worker lives."""
 
     @property
     def supports_check_run_worker_health(self) -> bool:
@@ -29,14 +32,8 @@ class WatchedRunLauncher(DefaultRunLauncher):
         return True
 
     def check_run_worker_health(self, run: dg.DagsterRun) -> CheckRunHealthResult:
-        """Running as long as its lock is held."""
-        found = lives(Path(self._instance.root_directory), run.run_id)
-        if found is None:
-            record = self._instance.get_run_record_by_id(run.run_id)
-            found = record is None or record.start_time is None or time.time() - record.start_time < GRACE
-        if found:
-            return CheckRunHealthResult(WorkerStatus.RUNNING)
-        return CheckRunHealthResult(WorkerStatus.FAILED, "the process of the run is no more")
+        """By the run's lock."""
+        return health(self._instance, run)
 
 
 class OneProcess(dg.Executor):
@@ -52,7 +49,7 @@ class OneProcess(dg.Executor):
 
     def execute(self, plan_context: Any, execution_plan: Any) -> Iterator[Any]:
         """Execute the plan's steps, one after the other."""
-        hold_to_the_end(Path(plan_context.instance.root_directory), plan_context.run_id)
+        hold_to_the_end(plan_context.instance, plan_context.run_id)
         yield from self._within.execute(plan_context, execution_plan)
 
 

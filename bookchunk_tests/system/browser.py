@@ -12,8 +12,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
 from bookchunk_tests.system.served import ROOT, until
+from bookchunk_tests.system.servers import program
 
-CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
 PICTURES = ROOT / "build" / "pictures"
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
@@ -70,10 +70,10 @@ class Browser:
 def browse(address: str, profile: Path) -> Iterator[Browser]:
     """A browser with a profile of its own, ended with its driver."""
     options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
+    options.binary_location = program("chromium", "chromium")
     for flag in (*FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
-    driver = webdriver.Chrome(options, webdriver.ChromeService(str(DRIVER)))
+    driver = webdriver.Chrome(options, webdriver.ChromeService(program("chromedriver", "chromium-driver")))
     driver.set_page_load_timeout(120)
     try:
         yield Browser(driver, address)

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from bookchunk_tests.conftest import Shelf
+from bookchunk_tests.system.browser import browse
 from bookchunk_tests.system.served import Served
 
-pytest.importorskip("selenium")
-from bookchunk_tests.system.browser import CHROMIUM, DRIVER, browse
 
-missing = not (CHROMIUM.exists() and DRIVER.exists())
-
-
-@pytest.mark.skipif(missing, reason="needs Debian's chromium and chromium-driver")
 def test_the_graph_a_chapter_the_checks_and_a_backfill(shelf: Shelf, serve: Callable[..., Served]) -> None:
     shelf.write(
         1, "A Long Way", *(f"Paragraph {n} of a longer chapter, with words in it to fill it." for n in range(90))
