@@ -22,6 +22,7 @@ SCALARS: dict[type, pl.DataType] = {
 }
 
 
+@cache
 def schema_of(row: Any) -> pl.Schema:
     """The columns of a frame of ``row`` values."""
     hints = typing.get_type_hints(row)

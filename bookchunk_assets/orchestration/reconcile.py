@@ -16,6 +16,7 @@ from bookchunk_assets.corpus.settled import Mark, being_written, marks
 from bookchunk_assets.corpus.targets import Place
 from bookchunk_assets.embedding.plan import plan_of
 from bookchunk_assets.orchestration.bindings import Binding, bind
+from bookchunk_assets.orchestration.event_log import together
 from bookchunk_assets.orchestration.home import home_of
 from bookchunk_assets.orchestration.lock import book_lock, leave
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS, chapter_partition
@@ -45,11 +46,12 @@ def reconcile(instance: dg.DagsterInstance, book: Book, settings: Settings) -> R
     files = observed(instance, "chapter_file", partitions)
     known = observed(instance, "chapter_settings", partitions)
     wanted = settings_version(settings)
-    for partition, chapter in zip(partitions, book.chapters, strict=True):
-        if partition not in files or files[partition].version != chapter.version:
-            observe(instance, "chapter_file", partition, chapter.version)
-        if partition not in known or known[partition].version != wanted:
-            observe(instance, "chapter_settings", partition, wanted)
+    with together(instance):
+        for partition, chapter in zip(partitions, book.chapters, strict=True):
+            if partition not in files or files[partition].version != chapter.version:
+                observe(instance, "chapter_file", partition, chapter.version)
+            if partition not in known or known[partition].version != wanted:
+                observe(instance, "chapter_settings", partition, wanted)
     return Reconciled(slug, partitions, settings)
 
 

@@ -10,6 +10,7 @@ import dagster as dg
 
 from bookchunk_assets.orchestration.alive import living
 from bookchunk_assets.orchestration.claude import declare_key
+from bookchunk_assets.orchestration.event_log import together
 from bookchunk_assets.orchestration.home import home_of
 from bookchunk_assets.orchestration.partitions import CHAPTERS
 from bookchunk_assets.orchestration.provenance import RANGE_END, RANGE_START, failure_of
@@ -50,7 +51,7 @@ def run_stage(
     for first, last in ranges(instance.get_dynamic_partitions(str(kind.name)), partitions):
         one = first == last
         run = str(uuid4())
-        with living(home_of(instance), run):
+        with living(home_of(instance), run), together(instance):
             result = job.execute_in_process(
                 run_id=run,
                 instance=instance,

@@ -16,6 +16,7 @@ import dagster as dg
 from dagster._core.launcher import CheckRunHealthResult, DefaultRunLauncher, WorkerStatus
 
 from bookchunk_assets.orchestration.alive import hold_to_the_end, lives
+from bookchunk_assets.orchestration.event_log import together
 
 GRACE = 300.0  # seconds that a started run has to take its lock
 
@@ -53,7 +54,8 @@ class OneProcess(dg.Executor):
     def execute(self, plan_context: Any, execution_plan: Any) -> Iterator[Any]:
         """Execute the plan's steps, one after the other."""
         hold_to_the_end(Path(plan_context.instance.root_directory), plan_context.run_id)
-        yield from self._within.execute(plan_context, execution_plan)
+        with together(plan_context.instance):
+            yield from self._within.execute(plan_context, execution_plan)
 
 
 @dg.executor(name="one_process", config_schema=dg.in_process_executor.config_schema)  # type: ignore[call-overload,untyped-decorator]
