@@ -27,7 +27,7 @@ def test_observations_and_materialisations_come_back(shelf: Shelf) -> None:
     partitions = ["tale/ch01", "tale/ch02", "tale/ch09"]
     with dg.DagsterInstance.get() as instance:
         seen = provenance.observed(instance, "chapter_file", partitions)
-        made = provenance.materialized(instance, "parsed_chapter", partitions)
+        made = provenance.materialized(instance, "parsed_chapter", partitions, ["chapter_file"])
         assert set(seen) == set(made) == {"tale/ch01", "tale/ch02"}
         assert made["tale/ch01"].inputs == {"chapter_file": seen["tale/ch01"].version}
         provenance.observe(instance, "chapter_file", "tale/ch01", "other")

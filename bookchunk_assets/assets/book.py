@@ -147,7 +147,7 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
             since = last[slug].event if slug in last else 0
             finished = FinishedChapters(store, book)
             published = publish(paths, settings, finished)
-            spent = spent_since(instance, "context_prefixes", slug, since)
+            spent = spent_since(instance, "context_prefixes", finished.partitions, since)
             vectors = vectors_made(instance, settings, finished.partitions, since)
             report = reported(found, book, settings, paths, published, spent, vectors)
             made = materialized(instance, "chunk_embeddings", finished.partitions)

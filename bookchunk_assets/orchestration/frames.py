@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 import types
 import typing
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
+os.environ.setdefault("POLARS_MAX_THREADS", "1")  # a chapter's frame is small: waking threads costs more than it
 import polars as pl
 
 T = TypeVar("T")
