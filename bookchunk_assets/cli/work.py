@@ -181,7 +181,9 @@ def _publish(
         published = publish(paths, settings, finished)
         vectors = book_assets.vectors_made(instance, settings, finished.partitions, after=0)
         return book_assets.reported(found, book, settings, paths, published, spent, vectors)
-    why = stale(instance, None, book_assets.RECIPE, [slug]).get(slug) or book_assets.damaged(instance, slug, paths)
+    why = stale(instance, None, book_assets.RECIPE, [slug]).get(slug) or book_assets.damaged(
+        book_assets.written(instance, slug), paths
+    )
     if why is None and order.changed_only:
         vectors = book_assets.vectors_made(instance, settings, (), after=0)
         return book_assets.reported(found, book, settings, paths, unchanged(paths), spent, vectors)

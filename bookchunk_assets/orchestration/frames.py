@@ -59,7 +59,8 @@ def _dtype(hint: Any) -> pl.DataType:
     hint = _inner(hint)
     if typing.get_origin(hint) is tuple:
         return pl.List(_dtype(typing.get_args(hint)[0]))
-    return pl.Struct(schema_of(hint)) if dataclasses.is_dataclass(hint) else SCALARS[hint]
+    row: Any = hint
+    return pl.Struct(schema_of(row)) if dataclasses.is_dataclass(hint) else SCALARS[hint]
 
 
 def _plain(value: Any) -> Any:

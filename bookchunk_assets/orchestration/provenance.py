@@ -140,9 +140,14 @@ def materialization(
     return dg.AssetMaterialization(asset, partition=partition, tags=tags, metadata=dict(metadata))
 
 
+def remembered_all(instance: dg.DagsterInstance, keys: Collection[str]) -> Mapping[str, str]:
+    """Values that were remembered in the instance under names of ours."""
+    return instance.daemon_cursor_storage.get_cursor_values(set(keys)) if keys else {}
+
+
 def remembered(instance: dg.DagsterInstance, key: str) -> str | None:
     """A value that was remembered in the instance under a name of ours."""
-    return instance.daemon_cursor_storage.get_cursor_values({key}).get(key)
+    return remembered_all(instance, [key]).get(key)
 
 
 def remember(instance: dg.DagsterInstance, key: str, value: str) -> None:

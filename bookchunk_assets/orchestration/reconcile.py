@@ -20,7 +20,7 @@ from bookchunk_assets.orchestration.event_log import together
 from bookchunk_assets.orchestration.home import home_of
 from bookchunk_assets.orchestration.lock import book_lock, leave
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS, chapter_partition
-from bookchunk_assets.orchestration.provenance import materialized, observe, observed
+from bookchunk_assets.orchestration.provenance import Made, materialized, observe, observed
 from bookchunk_assets.outputs.canonical import canonical
 
 
@@ -67,7 +67,11 @@ def add_partitions(instance: dg.DagsterInstance, book: str, partitions: Sequence
 def book_version(instance: dg.DagsterInstance, partitions: Sequence[str], settings: Settings) -> str | None:
     """The digest of a book's chapters in order with the versions of their last stage, and of the settings that the
     book's files follow besides; None until each chapter has a version."""
-    made = materialized(instance, "chunk_embeddings", partitions)
+    return version_of_book(materialized(instance, "chunk_embeddings", partitions), partitions, settings)
+
+
+def version_of_book(made: Mapping[str, Made], partitions: Sequence[str], settings: Settings) -> str | None:
+    """The same from what is known to be ``made``."""
     if any(partition not in made for partition in partitions):
         return None
     lines = [f"{settings.language} {plan_of(settings)}", *(f"{key} {made[key].version}" for key in partitions)]
