@@ -21,11 +21,11 @@ from typing import Any
 import dagster as dg
 from dagster._core.events import ASSET_CHECK_EVENTS, ASSET_EVENTS, EVENT_TYPE_TO_PIPELINE_RUN_STATUS
 from dagster._core.events.log import EventLogEntry
-from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
+from dagster._core.storage.event_log.schema import DynamicPartitionsTable, SqlEventLogStorageTable
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._serdes import ConfigurableClassData
-from sqlalchemy import Connection, Engine, NullPool, create_engine, event
+from sqlalchemy import Connection, Engine, NullPool, create_engine, event, func, select
 
 from bookchunk_assets.orchestration.tags import INPUT_VERSION, TAGS
 
@@ -44,6 +44,7 @@ class KeptSqliteEventLogStorage(SqliteEventLogStorage):
         self._tables: set[str] = set()
         self._columns: set[str] = set()
         self._empty: bytes | None = None
+        self._keys: dict[str, tuple[tuple[Any, ...], tuple[str, ...]]] = {}
         self._waiting: list[EventLogEntry] = []
         self._since = 0.0
         self._together = 0
@@ -122,6 +123,24 @@ class KeptSqliteEventLogStorage(SqliteEventLogStorage):
         """All that staleness follows from: read by the thousand, an index is a tenth of what the events cost."""
         ours = {key for key in tag_keys if key in TAGS or key.startswith(INPUT_VERSION)}
         return super().get_asset_tags_to_index(tag_keys) | ours
+
+    def get_dynamic_partitions(self, partitions_def_name: str) -> Sequence[str]:
+        """The keys, read again where some were added or removed: a run asks for all of them a dozen times."""
+        table = DynamicPartitionsTable.c
+        now = select(func.count(), func.max(table.id), func.max(table.create_timestamp)).where(
+            table.partitions_def_name == partitions_def_name
+        )
+        with self.index_connection() as connection:
+            mark = tuple(connection.execute(now).one())
+        known = self._keys.get(partitions_def_name)
+        if known is None or known[0] != mark:
+            known = self._keys[partitions_def_name] = mark, tuple(super().get_dynamic_partitions(partitions_def_name))
+        return list(known[1])
+
+    def delete_dynamic_partition(self, partitions_def_name: str, partition_key: str) -> None:
+        """Remove a key."""
+        super().delete_dynamic_partition(partitions_def_name, partition_key)
+        self._keys.pop(partitions_def_name, None)
 
     def has_table(self, table_name: str) -> bool:
         """A table that is there stays."""

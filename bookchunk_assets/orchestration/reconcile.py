@@ -59,7 +59,7 @@ def add_partitions(instance: dg.DagsterInstance, book: str, partitions: Sequence
     """Make the book and its chapters known; keys that are known are left as they stand."""
     for definition, keys in ((BOOKS, [book]), (CHAPTERS, partitions)):
         name = str(definition.name)
-        there = set(instance.get_dynamic_partitions(name))
+        there = instance.get_existing_dynamic_partitions(name, keys)
         if missing := [key for key in keys if key not in there]:
             instance.add_dynamic_partitions(name, missing)
 

@@ -48,7 +48,7 @@ def standing(instance: dg.DagsterInstance, places: Sequence[Place]) -> list[Stan
     partitions = [partition for each in found for partition in each.partitions]
     if not partitions:
         return []
-    there = set(instance.get_dynamic_partitions(str(CHAPTERS.name)))
+    there = instance.get_existing_dynamic_partitions(str(CHAPTERS.name), partitions)
     files, settings = (observed(instance, name, partitions) for name in ("chapter_file", "chapter_settings"))
     made = materialized(instance, "chunk_embeddings", partitions)
     books = observed(instance, "book_chapters", [each.slug for each in found])
