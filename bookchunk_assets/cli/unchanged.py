@@ -16,7 +16,7 @@ from bookchunk_assets.embedding.plan import plan_of
 from bookchunk_assets.orchestration.home import home_of, store_of
 from bookchunk_assets.orchestration.lock import Busy, book_lock, leave
 from bookchunk_assets.orchestration.partitions import book_of
-from bookchunk_assets.orchestration.provenance import Made, materialized, observed
+from bookchunk_assets.orchestration.provenance import materialized, metadata_of, observed
 from bookchunk_assets.orchestration.staleness import known_of, stale
 from bookchunk_assets.orchestration.standing import Standing, standing
 from bookchunk_assets.outputs.files import OutputPaths, write_whole
@@ -31,13 +31,14 @@ def nothing_to_do(instance: dg.DagsterInstance, places: Sequence[Place], order: 
         return {}
     books = [book for book in standing(instance, places) if book.binding.override == Choice()]
     late = _late(instance, books)
-    made = materialized(instance, "chunks_jsonl", [book.slug for book in books])
+    wrote = _wrote(instance, books)
     reports = {}
     for book in books:
-        if book.slug not in late and _as_written(instance, book, made[book.slug]):
-            paths = OutputPaths.of_book(book.place.folder)
-            if report := _report(instance, book, paths):
-                reports[book.place] = report
+        paths = OutputPaths.of_book(book.place.folder)
+        if book.slug in late or book_assets.damaged(wrote[book.slug], paths):
+            continue
+        if report := _report(instance, book, paths):
+            reports[book.place] = report
     return reports
 
 
@@ -51,14 +52,16 @@ def _late(instance: dg.DagsterInstance, books: Sequence[Standing]) -> set[str]:
     return late | set(stale(instance, None, book_assets.RECIPE, slugs, {"book_chapters": seen}))
 
 
-def _as_written(instance: dg.DagsterInstance, book: Standing, made: Made) -> bool:
-    """Whether a book's files are what the asset wrote; the version of ``chunks_jsonl`` is its file's digest."""
-    paths = OutputPaths.of_book(book.place.folder)
-    if plan_of(book.settings) is None:
-        wrote: Mapping[str, str] = {paths.chunks.name: made.version}
-    else:
-        wrote = book_assets.written(instance, book.slug)
-    return book_assets.damaged(wrote, paths) is None
+def _wrote(instance: dg.DagsterInstance, books: Sequence[Standing]) -> dict[str, Mapping[str, str]]:
+    """The digests of the files that the asset wrote, by book; the version of ``chunks_jsonl`` is its file's, and events
+    are read only where there are vectors too."""
+    made = materialized(instance, "chunks_jsonl", [book.slug for book in books])
+    more = {book.slug for book in books if plan_of(book.settings) is not None}
+    told = metadata_of(instance, "chunks_jsonl", {slug: each for slug, each in made.items() if slug in more})
+    return {
+        slug: told[slug].get("files") or {} if slug in more else {"chunks.jsonl": each.version}
+        for slug, each in made.items()
+    }
 
 
 def _report(instance: dg.DagsterInstance, book: Standing, paths: OutputPaths) -> Report | None:

@@ -25,7 +25,7 @@ from dagster._core.storage.event_log.schema import DynamicPartitionsTable, SqlEv
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._serdes import ConfigurableClassData
-from sqlalchemy import Connection, Engine, NullPool, create_engine, event, func, select
+from sqlalchemy import Connection, Engine, NullPool, create_engine, event, func, select, text
 
 from bookchunk_assets.orchestration.tags import INPUT_VERSION, TAGS
 
@@ -105,9 +105,11 @@ class KeptSqliteEventLogStorage(SqliteEventLogStorage):
         mirrored = [each for each in events if each.is_dagster_event and each.dagster_event_type in _MIRRORED]
         if not mirrored:
             return
-        insert = SqlEventLogStorageTable.insert().returning(SqlEventLogStorageTable.c.id, sort_by_parameter_order=True)
         with self.index_transaction() as connection:
-            ids = [int(key) for key in connection.scalars(insert, [rows[id(each)] for each in mirrored])]
+            connection.execute(SqlEventLogStorageTable.insert(), [rows[id(each)] for each in mirrored])
+            # Nobody else writes within the transaction: its rows are numbered one after the other.
+            last = int(connection.scalar(text("SELECT last_insert_rowid()")))
+            ids = range(last - len(mirrored) + 1, last + 1)
             assets = [pair for pair in zip(mirrored, ids, strict=True) if pair[0].dagster_event_type in ASSET_EVENTS]
             self._store_asset_event_tags(connection, [each for each, _ in assets], [key for _, key in assets])
             newest = {

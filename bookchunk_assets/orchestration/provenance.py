@@ -102,11 +102,16 @@ def _tags(record: dg.EventLogRecord) -> Mapping[str, str]:
 
 def last_metadata(instance: dg.DagsterInstance, asset: str, partition: str) -> dict[str, Any]:
     """The metadata that the newest materialisation of a partition carries, as plain values."""
-    made = materialized(instance, asset, [partition]).get(partition)
-    for record in _fetched(instance, asset, [made.event] if made else []):
-        if record.asset_materialization:
-            return {name: value.value for name, value in record.asset_materialization.metadata.items()}
-    return {}
+    return metadata_of(instance, asset, materialized(instance, asset, [partition])).get(partition, {})
+
+
+def metadata_of(instance: dg.DagsterInstance, asset: str, made: Mapping[str, Made]) -> dict[str, dict[str, Any]]:
+    """The metadata of what was made, by partition."""
+    return {
+        record.partition_key: {name: value.value for name, value in record.asset_materialization.metadata.items()}
+        for record in _fetched(instance, asset, {each.event for each in made.values()})
+        if record.partition_key and record.asset_materialization
+    }
 
 
 def observation(
