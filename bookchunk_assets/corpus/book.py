@@ -79,7 +79,7 @@ def open_manifest(folder: Path, root: Path) -> tuple[Manifest, str]:
         raise Refused(
             Fault(str(path), 1, f"a book's only manifest is {wanted}; rename or remove this") for path in wrong
         )
-    data = read_file(found[0], root)
+    data = read_file(found[0], root.resolve())
     manifest = read_manifest(str(found[0]), data, name)
     if isinstance(manifest, list):
         raise Refused(manifest)
@@ -98,6 +98,7 @@ def survey(folder: Path, root: Path) -> Survey:
     except Refused as refused:
         faults += refused.faults
     found: dict[str, list[ChapterFile]] = defaultdict(list)
+    root = root.resolve()
     files = chapter_files(folder, kind, slug)
     for file in files:
         try:
@@ -132,10 +133,11 @@ def _nfc(name: str) -> str:
 
 
 def read_file(path: Path, root: Path) -> bytes:
-    """A file's bytes; raises ``Refused`` where it cannot be read or stands outside of ``root``."""
+    """A file's bytes; raises ``Refused`` where it cannot be read or stands outside of ``root``, a path without
+    symlinks."""
     try:
         real = path.resolve(strict=True)
-        if not real.is_relative_to(root.resolve()):
+        if not real.is_relative_to(root):
             raise Refused([Fault(str(path), 1, "a symlink that leaves the corpus; copy the file in")])
         if not real.is_file():  # opening a pipe would wait for ever
             raise Refused([Fault(str(path), 1, "no regular file; move it elsewhere")])

@@ -77,8 +77,9 @@ def _as_bound(place: Place, binding: Binding | None) -> Standing | None:
             return None
         if not files or sorted(files) != sorted(binding.files.values()):
             return None
+        root = place.root.resolve()
         versions = {
-            chapter_partition(manifest.slug, key): version_of(read_file(files[name], place.root), manifest.kind, name)
+            chapter_partition(manifest.slug, key): version_of(read_file(files[name], root), manifest.kind, name)
             for key, name in binding.files.items()
         }
     except (Refused, OSError):
