@@ -129,11 +129,11 @@ class KeptSqliteEventLogStorage(SqliteEventLogStorage):
     def get_dynamic_partitions(self, partitions_def_name: str) -> Sequence[str]:
         """The keys, read again where some were added or removed: a run asks for all of them a dozen times."""
         table = DynamicPartitionsTable.c
-        now = select(func.count(), func.max(table.id), func.max(table.create_timestamp)).where(
-            table.partitions_def_name == partitions_def_name
-        )
+        ours = table.partitions_def_name == partitions_def_name
+        last = select(table.id, table.partition).where(ours).order_by(table.id.desc()).limit(1)
         with self.index_connection() as connection:
-            mark = tuple(connection.execute(now).one())
+            many = connection.scalar(select(func.count()).where(ours))
+            mark = many, *(connection.execute(last).one_or_none() or ())
         known = self._keys.get(partitions_def_name)
         if known is None or known[0] != mark:
             known = self._keys[partitions_def_name] = mark, tuple(super().get_dynamic_partitions(partitions_def_name))
