@@ -20,6 +20,7 @@ check: $(VENV)/installed-test
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.bench $(if $(CORPUS),--corpus $(CORPUS))
+	$(if $(CORPUS),,$(BIN)/python -m benchmarks.library --books $(or $(BOOKS),100))
 	$(if $(CORPUS),,$(BIN)/python -m benchmarks.embedding)
 
 $(VENV)/bin/python:

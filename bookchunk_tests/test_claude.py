@@ -17,7 +17,7 @@ from bookchunk_assets.models.journal import Journal
 from bookchunk_assets.orchestration.partitions import BOOKS
 from bookchunk_assets.orchestration.provenance import last_metadata, materialized
 from bookchunk_assets.orchestration.reconcile import watch
-from bookchunk_assets.orchestration.runs import run_stage
+from bookchunk_assets.orchestration.runs import run_stages
 from bookchunk_tests.claude_server import KEY, Body, ClaudeServer, Fault, is_summary, prompt_of, serving
 from bookchunk_tests.claude_shelf import CHAPTERS, PLANTED, SECTIONS, command, write_book, write_chapter
 from bookchunk_tests.conftest import Shelf
@@ -368,9 +368,9 @@ def test_a_run_of_dagster_s_own_reports_what_the_file_has_cost(shelf: Shelf, cla
         place = Place(shelf.book, shelf.root / "corpus")
         watch(instance, place)
         for recipe in RECIPES:
-            run_stage(instance, defs, recipe.name, ["tale/ch02"])
+            run_stages(instance, defs, [recipe.name], ["tale/ch02"])
         watch(instance, place)
-        run_stage(instance, defs, "chunks_jsonl", ["tale"], BOOKS)
+        run_stages(instance, defs, ["chunks_jsonl"], ["tale"], BOOKS)
         told = last_metadata(instance, "context_prefixes", "tale/ch02")
     report = json.loads((shelf.out.parent / "report.json").read_bytes())
     assert report["context"]["generated"] == told["generated"] == 1

@@ -24,7 +24,7 @@ from bookchunk_assets.orchestration.lock import Busy, book_lock, leave
 from bookchunk_assets.orchestration.partitions import BOOKS
 from bookchunk_assets.orchestration.provenance import FROM_AUTOMATION, last_metadata, materialized, observed
 from bookchunk_assets.orchestration.reconcile import watch
-from bookchunk_assets.orchestration.runs import QUIET, StageFailed, run_stage
+from bookchunk_assets.orchestration.runs import QUIET, StageFailed, run_stages
 from bookchunk_assets.orchestration.sensors import corpus_schedule, corpus_sensor, look
 from bookchunk_tests.conftest import STAGES, Shelf
 
@@ -159,7 +159,7 @@ def test_a_chapter_that_fails_holds_back_no_other(shelf: Shelf) -> None:
     with dg.DagsterInstance.get() as instance:
         before = materialized(instance, "parsed_chapter", PARTITIONS)
         with pytest.raises(StageFailed, match="tale/ch01: parsed_chapter"):
-            run_stage(instance, defs, "parsed_chapter", PARTITIONS)
+            run_stages(instance, defs, ["parsed_chapter"], PARTITIONS)
         after = materialized(instance, "parsed_chapter", PARTITIONS)
         assert {key for key in after if after[key].event != before[key].event} == {"tale/ch02", "tale/ch03"}
 
@@ -245,7 +245,7 @@ def test_automation_asks_for_a_change_with_all_that_may_follow_and_no_more(shelf
         assert run_as_automation(instance, "tale/ch02")
         assert shelf.ran() == {recipe.name: {"ch02"} for recipe in RECIPES}
         assert automation.asks() == {"chunks_jsonl": {"tale"}}, "the last stage has looked at the book"
-        run_stage(instance, defs, "chunks_jsonl", ["tale"], BOOKS)
+        run_stages(instance, defs, ["chunks_jsonl"], ["tale"], BOOKS)
         assert automation.asks() == {}
     assert "Edited." in shelf.out.read_text("utf-8")
 
@@ -278,7 +278,7 @@ def test_what_a_chapter_s_failure_holds_back_is_asked_for_again(shelf: Shelf) ->
         assert set(automation.asks()) == {recipe.name for recipe in RECIPES}
         moved = shelf.chapter(1).rename(shelf.root / "aside.md")
         with pytest.raises(StageFailed):
-            run_stage(instance, defs, "parsed_chapter", PARTITIONS[:2])
+            run_stages(instance, defs, ["parsed_chapter"], PARTITIONS[:2])
         assert automation.asks() == {recipe.name: {"tale/ch02"} for recipe in RECIPES[1:]}
         assert automation.asks() == {}
         assert automation.asks() == {}, "what fails is not asked for at every tick"
@@ -375,7 +375,7 @@ def test_a_refused_chapter_holds_back_its_book_and_not_the_sound_chapters(shelf:
     with dg.DagsterInstance.get() as instance:
         assert len(watch(instance, place(shelf)).faults) == 1
         for recipe in RECIPES:
-            run_stage(instance, defs, recipe.name, ["tale/ch02"])
+            run_stages(instance, defs, [recipe.name], ["tale/ch02"])
         watch(instance, place(shelf))
         assert dg.evaluate_automation_conditions(defs, instance).get_requested_partitions(
             dg.AssetKey("chunks_jsonl")

@@ -9,6 +9,7 @@ import pytest
 
 from bookchunk_assets.orchestration import provenance
 from bookchunk_assets.orchestration.event_log import KeptSqliteEventLogStorage
+from bookchunk_assets.orchestration.run_storage import KeptSqliteRunStorage
 from bookchunk_tests.conftest import Shelf
 
 
@@ -27,7 +28,7 @@ def test_observations_and_materialisations_come_back(shelf: Shelf) -> None:
     partitions = ["tale/ch01", "tale/ch02", "tale/ch09"]
     with dg.DagsterInstance.get() as instance:
         seen = provenance.observed(instance, "chapter_file", partitions)
-        made = provenance.materialized(instance, "parsed_chapter", partitions)
+        made = provenance.materialized(instance, "parsed_chapter", partitions, ["chapter_file"])
         assert set(seen) == set(made) == {"tale/ch01", "tale/ch02"}
         assert made["tale/ch01"].inputs == {"chapter_file": seen["tale/ch01"].version}
         provenance.observe(instance, "chapter_file", "tale/ch01", "other")
@@ -40,13 +41,35 @@ def test_observations_and_materialisations_come_back(shelf: Shelf) -> None:
         provenance.remember(instance, "a", "b")
         assert provenance.remembered(instance, "a") == "b"
         assert isinstance(instance.event_log_storage, KeptSqliteEventLogStorage)
+        assert isinstance(instance.run_storage, KeptSqliteRunStorage)
 
 
 def test_the_event_log_overrides_what_is_there() -> None:
     from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 
     assert list(inspect.signature(SqliteEventLogStorage._connect).parameters) == ["self", "shard"]
-    assert {"_initdb", "conn_string_for_shard", "dispose"} <= set(dir(SqliteEventLogStorage))
+    assert {
+        "_event_to_row",
+        "_has_asset_key_col_on_connection",
+        "_initdb",
+        "_store_asset_event",
+        "_store_asset_event_tags",
+        "conn_string_for_shard",
+        "dispose",
+        "get_asset_tags_to_index",
+        "get_dynamic_partitions",
+        "has_table",
+        "index_transaction",
+        "store_asset_check_event",
+        "store_event_batch",
+    } <= set(dir(SqliteEventLogStorage))
+
+
+def test_the_run_storage_overrides_what_is_there() -> None:
+    from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
+
+    assert list(inspect.signature(SqliteRunStorage.connect).parameters) == ["self"]
+    assert list(inspect.signature(SqliteRunStorage.from_local).parameters) == ["base_dir", "inst_data"]
 
 
 @pytest.mark.parametrize("wanted", [["a"], ["a", "b", "d"], [], ["d"], ["a", "b", "c", "d"]])

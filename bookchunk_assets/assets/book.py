@@ -147,7 +147,7 @@ def chunks_jsonl(context: dg.AssetExecutionContext) -> Iterator[Any]:
             since = last[slug].event if slug in last else 0
             finished = FinishedChapters(store, book)
             published = publish(paths, settings, finished)
-            spent = spent_since(instance, "context_prefixes", slug, since)
+            spent = spent_since(instance, "context_prefixes", finished.partitions, since)
             vectors = vectors_made(instance, settings, finished.partitions, since)
             report = reported(found, book, settings, paths, published, spent, vectors)
             made = materialized(instance, "chunk_embeddings", finished.partitions)
@@ -181,13 +181,17 @@ def changes(summary: Mapping[str, int]) -> str:
 RECIPE = recipe_of(chunks_jsonl)
 
 
-def damaged(instance: dg.DagsterInstance, slug: str, paths: OutputPaths) -> str | None:
-    """Why a book's files are not what the asset wrote, if they are not. Commands write diff and report afresh, so of
-    these only the absence tells."""
+def written(instance: dg.DagsterInstance, slug: str) -> Mapping[str, str]:
+    """The digests of the files that the asset wrote last, by name."""
+    return last_metadata(instance, "chunks_jsonl", slug).get("files") or {}
+
+
+def damaged(wrote: Mapping[str, str], paths: OutputPaths) -> str | None:
+    """Why a book's files are not what the asset ``wrote``, by their digests, if they are not. Commands write diff and
+    report afresh, so of these only the absence tells."""
     for path in (paths.chunks, paths.diff, paths.report):
         if not path.exists():
             return f"{path.name} is gone"
-    wrote = last_metadata(instance, "chunks_jsonl", slug).get("files") or {}
     for path in (paths.chunks, paths.embeddings):
         if digest_of(path) != wrote.get(path.name):
             return f"{path.name} is {'not what was written' if path.exists() else 'gone'}"
@@ -217,7 +221,8 @@ def pending(instance: dg.DagsterInstance, book: Book, settings: Settings) -> Ite
                 changed[partition][name] = f"follows {name}"
                 waits = True
                 yield partition, name, cause
-    cause = stale(instance, None, RECIPE, [slug]).get(slug) or damaged(instance, slug, OutputPaths.of_book(book.folder))
+    wrote = written(instance, slug)
+    cause = stale(instance, None, RECIPE, [slug]).get(slug) or damaged(wrote, OutputPaths.of_book(book.folder))
     if cause is None and (waits or changed_book(instance, slug, book_version(instance, partitions, settings))):
         cause = "its chapters change"
     if cause:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+import dagster as dg
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bookchunk_assets.cli.app import Status, print_json, told
 from bookchunk_assets.cli.instance import open_instance
 from bookchunk_assets.cli.paying import Purse
+from bookchunk_assets.cli.unchanged import nothing_to_do
 from bookchunk_assets.cli.work import Order, chunk
 from bookchunk_assets.corpus.faults import Fault, Refused
 from bookchunk_assets.corpus.settings import Choice
-from bookchunk_assets.corpus.targets import find_books
+from bookchunk_assets.corpus.targets import Place, find_books
 from bookchunk_assets.orchestration.runs import StageFailed
+from bookchunk_assets.orchestration.standing import groups
 from bookchunk_assets.outputs.report import Report, not_made, render, with_spend
 
 Advance = Callable[[str, int, int], None]
@@ -43,12 +47,12 @@ def chunk_books(
     instance = open_instance()
     reports: list[Report] = []
     highest = Status.PASS
-    for place in places:
+    order = Order(asked, changed_only, out, tell, purse)
+    for place, known in _with_reports(instance, places, order):
         slug = place.folder.resolve().name
         with progress(slug, quiet) as advance:
-            order = Order(asked, changed_only, out, tell, purse, advance)
             try:
-                report = chunk(instance, place, order)
+                report = known or chunk(instance, place, replace(order, advance=advance))
             except Refused as refused:
                 tell(str(refused))
                 report = not_made(slug, Status.REFUSED, refused)
@@ -67,6 +71,15 @@ def chunk_books(
     elif len(places) > 1:
         print(total(reports, len(places)))
     return highest
+
+
+def _with_reports(
+    instance: dg.DagsterInstance, places: Sequence[Place], order: Order
+) -> Iterator[tuple[Place, Report | None]]:
+    """Each book, with its report where there is nothing to do."""
+    for some in groups(places):
+        known = nothing_to_do(instance, some, order)
+        yield from ((place, known.get(place)) for place in some)
 
 
 def total(reports: Sequence[Report], asked: int) -> str:

@@ -16,6 +16,10 @@ event_log_storage:
   module: bookchunk_assets.orchestration.event_log
   class: KeptSqliteEventLogStorage
   config: {}
+run_storage:
+  module: bookchunk_assets.orchestration.run_storage
+  class: KeptSqliteRunStorage
+  config: {}
 compute_logs:
   module: bookchunk_assets.orchestration.tick_logs
   class: TickLogManager

@@ -30,14 +30,14 @@ class Purse:
 class BookPurse:
     """The purse while one book is worked on."""
 
-    def __init__(self, instance: dg.DagsterInstance, book: str, purse: Purse) -> None:
-        self._instance, self._book, self._purse = instance, book, purse
+    def __init__(self, instance: dg.DagsterInstance, chapters: Sequence[str], purse: Purse) -> None:
+        self._instance, self._chapters, self._purse = instance, chapters, purse
         self._start = newest_event(instance, STAGE)
 
     def spent(self, failed: Sequence[StageFailed]) -> Spent:
         """What the book has cost so far: its chapters that were made, and those that ``failed``."""
         lost = spent_by(told for failure in failed for told in failure.told.values())
-        return spent_since(self._instance, STAGE, self._book, self._start) + lost
+        return spent_since(self._instance, STAGE, self._chapters, self._start) + lost
 
     def config(self, failed: Sequence[StageFailed]) -> Mapping[str, Any]:
         """The configuration of the next run, which may spend what is left."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,13 +25,14 @@ from bookchunk_assets.definitions import defs
 from bookchunk_assets.embedding.plan import plan_of
 from bookchunk_assets.orchestration.bindings import Binding, bind, keep, load_binding
 from bookchunk_assets.orchestration.claude import preload
+from bookchunk_assets.orchestration.due import ONLY_STALE
 from bookchunk_assets.orchestration.home import lend, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS
 from bookchunk_assets.orchestration.reconcile import Reconciled, observe_book, reconcile
-from bookchunk_assets.orchestration.runs import StageFailed, run_stage
+from bookchunk_assets.orchestration.runs import StageFailed, run_stages
 from bookchunk_assets.orchestration.spending import Spent
-from bookchunk_assets.orchestration.staleness import stale
+from bookchunk_assets.orchestration.staleness import known_of, stale
 from bookchunk_assets.outputs.files import OutputPaths, write_whole
 from bookchunk_assets.outputs.publish import publish, unchanged
 from bookchunk_assets.outputs.report import Report, with_spend
@@ -105,42 +107,61 @@ def _refuse_settings(book: Book, known: Binding | None, asked: Choice) -> None:
 
 
 def _run_stages(instance: dg.DagsterInstance, found: Reconciled, order: Order) -> tuple[dict[str, float], Spent]:
-    """Run each stage where it is stale, one stage after the other, so that an output that comes out the same stops the
-    wave; the seconds that each took, and what was spent."""
-    store, seconds = store_of(instance), {}
-    purse = BookPurse(instance, found.book, order.purse)
+    """Run what is stale and all that may follow from it, where each stage makes what is stale when its turn comes: an
+    output that comes out the same stops the wave. The seconds that each stage took, and what was spent."""
+    purse = BookPurse(instance, found.partitions, order.purse)
+    names = [recipe.name for recipe in RECIPES]
+    todo, first = _todo(instance, found, order)
+    if first == 0 and todo and found.settings.context == "anthropic":
+        preload()
+    seconds = dict.fromkeys(names, 0.0)
+    made: Counter[str] = Counter()
     failed: list[StageFailed] = []
+
+    def heard(name: str) -> None:
+        made[name] += 1
+        order.advance(name, made[name] if made[name] < len(todo) else 0, len(todo))
+
     try:
-        for recipe in RECIPES:
-            name = recipe.name
-            started = time.perf_counter()
-            everything = not order.changed_only or (name == PAID_STAGE and order.purse.refresh)
-            todo = list(found.partitions) if everything else list(stale(instance, store, recipe, found.partitions))
-            if todo and recipe is RECIPES[0] and found.settings.context == "anthropic":
-                preload()
-            for at in range(0, len(todo), BATCH):
-                order.advance(name, at, len(todo))
-                try:
-                    config = partial(_config, purse, name, failed)
-                    run_stage(instance, defs, name, todo[at : at + BATCH], CHAPTERS, config)
-                except StageFailed as failure:
-                    failed.append(failure)
-            if failed:
-                break
-            order.advance(name, len(todo), len(todo))
-            seconds[name] = round(time.perf_counter() - started, 3)
+        for at in range(0, len(todo), BATCH):
+            some, config = todo[at : at + BATCH], partial(_config, purse, names[first:], failed)
+            tags = {ONLY_STALE: "true"} if order.changed_only else {}
+            try:
+                for name, took in run_stages(
+                    instance, defs, names[first:], some, CHAPTERS, config, tags, heard
+                ).items():
+                    seconds[name] += took
+            except StageFailed as failure:
+                failed.append(failure)
+        for name in names:
+            order.advance(name, made[name], made[name])
     finally:
         spent = purse.close(failed)
     if failed:
         raise StageFailed.of(failed, spent)
-    return seconds, spent
+    return {name: round(each, 3) for name, each in seconds.items()}, spent
+
+
+def _todo(instance: dg.DagsterInstance, found: Reconciled, order: Order) -> tuple[list[str], int]:
+    """The chapters that a run has to take, in order, and the first stage that it has to look at."""
+    if not order.changed_only:
+        return list(found.partitions), 0
+    store, known = store_of(instance), known_of(instance, RECIPES, found.partitions)
+    wanted: set[str] = set()
+    first = len(RECIPES)
+    for at, recipe in enumerate(RECIPES):
+        anew = recipe.name == PAID_STAGE and order.purse.refresh
+        if late := found.partitions if anew else list(stale(instance, store, recipe, found.partitions, known)):
+            first = min(first, at)
+            wanted.update(late)
+    return [partition for partition in found.partitions if partition in wanted], first
 
 
 def _config(
-    purse: BookPurse, stage: str, before: Sequence[StageFailed], now: Sequence[StageFailed]
+    purse: BookPurse, stages: Sequence[str], before: Sequence[StageFailed], now: Sequence[StageFailed]
 ) -> Mapping[str, Any]:
-    """A stage's run configuration."""
-    return purse.config([*before, *now]) if stage == PAID_STAGE else {}
+    """A run's configuration."""
+    return purse.config([*before, *now]) if PAID_STAGE in stages else {}
 
 
 def _publish(
@@ -160,11 +181,13 @@ def _publish(
         published = publish(paths, settings, finished)
         vectors = book_assets.vectors_made(instance, settings, finished.partitions, after=0)
         return book_assets.reported(found, book, settings, paths, published, spent, vectors)
-    why = stale(instance, None, book_assets.RECIPE, [slug]).get(slug) or book_assets.damaged(instance, slug, paths)
+    why = stale(instance, None, book_assets.RECIPE, [slug]).get(slug) or book_assets.damaged(
+        book_assets.written(instance, slug), paths
+    )
     if why is None and order.changed_only:
         vectors = book_assets.vectors_made(instance, settings, (), after=0)
         return book_assets.reported(found, book, settings, paths, unchanged(paths), spent, vectors)
-    run_stage(instance, defs, "chunks_jsonl", [slug], BOOKS)
+    run_stages(instance, defs, ["chunks_jsonl"], [slug], BOOKS)
     report = Report.from_json(paths.report.read_bytes())
     return report if settings.context == "extractive" else with_spend(report, spent.spend, spent.generated)
 

@@ -79,7 +79,7 @@ def open_manifest(folder: Path, root: Path) -> tuple[Manifest, str]:
         raise Refused(
             Fault(str(path), 1, f"a book's only manifest is {wanted}; rename or remove this") for path in wrong
         )
-    data = _read(found[0], root)
+    data = read_file(found[0], root.resolve())
     manifest = read_manifest(str(found[0]), data, name)
     if isinstance(manifest, list):
         raise Refused(manifest)
@@ -98,7 +98,8 @@ def survey(folder: Path, root: Path) -> Survey:
     except Refused as refused:
         faults += refused.faults
     found: dict[str, list[ChapterFile]] = defaultdict(list)
-    files = _files(folder, kind, slug)
+    root = root.resolve()
+    files = chapter_files(folder, kind, slug)
     for file in files:
         try:
             chapter = _chapter(file, root, kind, slug)
@@ -120,7 +121,7 @@ def survey(folder: Path, root: Path) -> Survey:
     return Survey(Book(folder, book, version, tuple(chapters)), tuple(sorted(faults)), warnings)
 
 
-def _files(folder: Path, kind: str, slug: str) -> list[Path]:
+def chapter_files(folder: Path, kind: str, slug: str) -> list[Path]:
     """The files that are chapters by name."""
     if kind == "book":
         return sorted(p for p in folder.glob("*.md") if _nfc(p.name).startswith(f"{slug}-ch"))
@@ -131,11 +132,12 @@ def _nfc(name: str) -> str:
     return unicodedata.normalize("NFC", name)
 
 
-def _read(path: Path, root: Path) -> bytes:
-    """A file's bytes; raises ``Refused`` where it cannot be read or stands outside of ``root``."""
+def read_file(path: Path, root: Path) -> bytes:
+    """A file's bytes; raises ``Refused`` where it cannot be read or stands outside of ``root``, a path without
+    symlinks."""
     try:
         real = path.resolve(strict=True)
-        if not real.is_relative_to(root.resolve()):
+        if not real.is_relative_to(root):
             raise Refused([Fault(str(path), 1, "a symlink that leaves the corpus; copy the file in")])
         if not real.is_file():  # opening a pipe would wait for ever
             raise Refused([Fault(str(path), 1, "no regular file; move it elsewhere")])
@@ -146,7 +148,7 @@ def _read(path: Path, root: Path) -> bytes:
 
 def _chapter(path: Path, root: Path, kind: str, slug: str) -> ChapterFile:
     """A chapter of the book of that kind and slug; raises ``Refused`` with all that is wrong with it."""
-    data, file = _read(path, root), str(path)
+    data, file = read_file(path, root), str(path)
     try:
         text = decode(data)
     except NoText as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -12,7 +13,8 @@ import dagster as dg
 from bookchunk_assets.corpus.book import Book
 from bookchunk_assets.corpus.manifest import Manifest
 from bookchunk_assets.corpus.settings import Choice, Settings, resolve_settings, unsaid
-from bookchunk_assets.orchestration.provenance import remember, remembered
+from bookchunk_assets.corpus.targets import Place
+from bookchunk_assets.orchestration.provenance import remember, remembered_all
 
 NOTHING = Choice()
 
@@ -44,11 +46,18 @@ def _key(book: str) -> str:
     return f"bookchunk/book/{book}"
 
 
+def load_bindings(instance: dg.DagsterInstance, books: Collection[str]) -> dict[str, Binding]:
+    """The records of those of the books that the instance has seen."""
+    told = remembered_all(instance, [_key(book) for book in books])
+    return {book: _read(told[_key(book)]) for book in books if told.get(_key(book))}
+
+
 def load_binding(instance: dg.DagsterInstance, book: str) -> Binding | None:
     """The record of a book; None where the instance has not seen it."""
-    text = remembered(instance, _key(book))
-    if not text:
-        return None
+    return load_bindings(instance, [book]).get(book)
+
+
+def _read(text: str) -> Binding:
     data = json.loads(text)
     return Binding(**{**data, "recorded": Choice(**data["recorded"]), "override": Choice(**data["override"])})
 
@@ -58,8 +67,24 @@ def bind(instance: dg.DagsterInstance, book: Book, root: Path, asked: Choice | N
     leaves what was asked in force."""
     slug = book.manifest.slug
     known = load_binding(instance, slug)
+    files = {chapter.key: chapter.path.name for chapter in book.chapters}
+    binding = bound(known, book.manifest, book.manifest_version, Place(book.folder, root), files, asked)
+    if binding != known:
+        keep(instance, slug, binding)
+    return binding
+
+
+def bound(
+    known: Binding | None,
+    manifest: Manifest,
+    manifest_version: str,
+    place: Place,
+    files: Mapping[str, str],
+    asked: Choice | None,
+) -> Binding:
+    """What the record of a book becomes."""
     recorded = known.recorded if known else NOTHING
-    override = known.override if known and known.manifest_version == book.manifest_version else NOTHING
+    override = known.override if known and known.manifest_version == manifest_version else NOTHING
     if asked is not None:
         override = asked
         embedding = _kept(asked.embedding, recorded.embedding)
@@ -69,24 +94,21 @@ def bind(instance: dg.DagsterInstance, book: Book, root: Path, asked: Choice | N
             embedding=embedding,
             embedding_model=recorded.embedding_model if embedding == recorded.embedding else None,
         )
-    has = resolve_settings(book.manifest, NOTHING, recorded, unsaid(os.environ))
+    has = resolve_settings(manifest, NOTHING, recorded, unsaid(os.environ))
     recorded = Choice(
         context=has.context,
         context_model=has.context_model if has.context == "anthropic" else recorded.context_model,
         embedding=has.embedding,
         embedding_model=has.embedding_model,
     )
-    binding = Binding(
-        folder=str(book.folder.resolve()),
-        root=str(root.resolve()),
-        manifest_version=book.manifest_version,
-        files={chapter.key: chapter.path.name for chapter in book.chapters},
+    return Binding(
+        folder=str(place.folder.resolve()),
+        root=str(place.root.resolve()),
+        manifest_version=manifest_version,
+        files=dict(files),
         recorded=recorded,
         override=override,
     )
-    if binding != known:
-        keep(instance, slug, binding)
-    return binding
 
 
 def keep(instance: dg.DagsterInstance, book: str, binding: Binding) -> None:

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
 from bookchunk_assets.orchestration.home import store_of
-from bookchunk_assets.orchestration.provenance import FROM_AUTOMATION, FROM_FAILURE, materialized
+from bookchunk_assets.orchestration.provenance import FROM_AUTOMATION, FROM_FAILURE, Made, made_by
 from bookchunk_assets.orchestration.staleness import Recipe, stale
 
+ONLY_STALE = "bookchunk/only_stale"  # a run's tag
 
-def due(instance: dg.DagsterInstance, run: dg.DagsterRun, recipe: Recipe, partitions: Sequence[str]) -> list[str]:
-    """The partitions that a run makes, in order. Who asks by hand gets all of them; automation, what is stale; and a
-    run that takes over from one that failed leaves what that one made."""
-    if run.tags.get(FROM_AUTOMATION) == "true":
-        return list(stale(instance, store_of(instance), recipe, partitions))
+
+def due(
+    instance: dg.DagsterInstance,
+    run: dg.DagsterRun,
+    recipe: Recipe,
+    partitions: Sequence[str],
+    inputs: Mapping[str, Mapping[str, Made]],
+    anew: bool,
+) -> list[str]:
+    """The partitions that a run makes, in order. Who asks by hand, or for all ``anew``, gets all of them; automation
+    and the command, what is stale; and a run that takes over from one that failed leaves what that one made."""
+    if not anew and "true" in (run.tags.get(FROM_AUTOMATION), run.tags.get(ONLY_STALE)):
+        return list(stale(instance, store_of(instance), recipe, partitions, inputs))
     if not (before := _failed_before(instance, run)):
         return list(partitions)
-    made = materialized(instance, recipe.name, partitions)
-    return [partition for partition in partitions if partition not in made or made[partition].run not in before]
+    made = made_by(instance, recipe.name, partitions)
+    return [partition for partition in partitions if made.get(partition) not in before]
 
 
 def _failed_before(instance: dg.DagsterInstance, run: dg.DagsterRun) -> set[str]:

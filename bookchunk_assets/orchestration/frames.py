@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 import types
 import typing
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
+os.environ.setdefault("POLARS_MAX_THREADS", "1")  # a chapter's frame is small: waking threads costs more than it
 import polars as pl
 
 T = TypeVar("T")
@@ -22,6 +24,7 @@ SCALARS: dict[type, pl.DataType] = {
 }
 
 
+@cache
 def schema_of(row: Any) -> pl.Schema:
     """The columns of a frame of ``row`` values."""
     hints = typing.get_type_hints(row)
@@ -56,7 +59,8 @@ def _dtype(hint: Any) -> pl.DataType:
     hint = _inner(hint)
     if typing.get_origin(hint) is tuple:
         return pl.List(_dtype(typing.get_args(hint)[0]))
-    return pl.Struct(schema_of(hint)) if dataclasses.is_dataclass(hint) else SCALARS[hint]
+    row: Any = hint
+    return pl.Struct(schema_of(row)) if dataclasses.is_dataclass(hint) else SCALARS[hint]
 
 
 def _plain(value: Any) -> Any:

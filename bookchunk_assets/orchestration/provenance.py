@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import dagster as dg
@@ -19,11 +19,8 @@ from dagster._core.storage.tags import (
     RESUME_RETRY_TAG,
 )
 
-DATA_VERSION = "dagster/data_version"
-CODE_VERSION = "dagster/code_version"
-USER_PROVIDED = "dagster/data_version_is_user_provided"
-INPUT_VERSION = "dagster/input_data_version/"
-INPUT_POINTER = "dagster/input_event_pointer/"
+from bookchunk_assets.orchestration.tags import CODE_VERSION, DATA_VERSION, INPUT_POINTER, INPUT_VERSION, USER_PROVIDED
+
 RANGE_START, RANGE_END = ASSET_PARTITION_RANGE_START_TAG, ASSET_PARTITION_RANGE_END_TAG
 FROM_AUTOMATION, FROM_FAILURE = AUTOMATION_CONDITION_TAG, RESUME_RETRY_TAG
 FAILED = "failed"  # a failed run's metadata: what each chapter of its that failed had to say
@@ -38,64 +35,83 @@ UNSAID_SEEN = dg.ObserveResult(metadata=_UNSAID)
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A partition's newest event: the version of what was made or seen, what made it, from which versions, in which
-    run."""
+    """A partition's newest event: the version of what was made or seen, what made it, and from which versions."""
 
     event: int
     version: str
-    code_version: str | None
-    inputs: Mapping[str, str]
-    run: str | None = None
+    code_version: str | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict)
 
 
 def observed(instance: dg.DagsterInstance, asset: str, partitions: Collection[str]) -> dict[str, Made]:
     """The newest observations, by partition."""
-    key = dg.AssetKey(asset)
-    storage = instance.event_log_storage
-    kind = DagsterEventType.ASSET_OBSERVATION
-    events = storage.get_latest_storage_id_by_partition(key, kind, set(partitions))
-    versions = storage.get_latest_tags_by_partition(key, kind, [DATA_VERSION], list(partitions))
-    return {
-        partition: Made(event, versions[partition][DATA_VERSION], None, {})
-        for partition, event in events.items()
-        if partition in versions
-    }
+    found = _newest(instance, asset, DagsterEventType.ASSET_OBSERVATION, partitions, [DATA_VERSION])
+    return {key: Made(event, tags[DATA_VERSION]) for key, (event, tags) in found.items() if DATA_VERSION in tags}
 
 
-def materialized(instance: dg.DagsterInstance, asset: str, partitions: Collection[str]) -> dict[str, Made]:
-    """The newest materialisations that a stage reported itself, by partition. One without a version of ours was
-    reported by hand: nothing was made."""
-    key = dg.AssetKey(asset)
-    events = instance.event_log_storage.get_latest_storage_id_by_partition(
-        key, DagsterEventType.ASSET_MATERIALIZATION, set(partitions)
-    )
-    ids = sorted(events.values())
+def materialized(
+    instance: dg.DagsterInstance, asset: str, partitions: Collection[str], inputs: Collection[str] = ()
+) -> dict[str, Made]:
+    """The newest materialisations that a stage reported itself, by partition, with the versions of these ``inputs``.
+    One without a version of ours was reported by hand: nothing was made."""
+    wanted = [DATA_VERSION, CODE_VERSION, USER_PROVIDED, *(INPUT_VERSION + name for name in inputs)]
+    indexed = instance.event_log_storage.get_asset_tags_to_index(set(wanted))
+    kind = DagsterEventType.ASSET_MATERIALIZATION
+    told = _newest(instance, asset, kind, partitions, [tag for tag in wanted if tag in indexed])
+    # Where the storage keeps no index of all these tags, or did not when it was written, the event itself has them.
+    unread = {event for event, tags in told.values() if USER_PROVIDED not in tags}
+    whole = {record.storage_id: _tags(record) for record in _fetched(instance, asset, unread)}
     found: dict[str, Made] = {}
-    for at in range(0, len(ids), BATCH):
-        some = dg.AssetRecordsFilter(asset_key=key, storage_ids=ids[at : at + BATCH])
-        for record in instance.fetch_materializations(some, limit=BATCH).records:
-            tags = record.asset_materialization.tags if record.asset_materialization else None
-            if record.partition_key and tags and tags.get(USER_PROVIDED) == "true":
-                found[record.partition_key] = Made(
-                    record.storage_id,
-                    tags[DATA_VERSION],
-                    tags.get(CODE_VERSION),
-                    {k.removeprefix(INPUT_VERSION): v for k, v in tags.items() if k.startswith(INPUT_VERSION)},
-                    record.run_id,
-                )
+    for partition, (event, index) in told.items():
+        tags = whole.get(event, index)
+        if tags.get(USER_PROVIDED) == "true":
+            used = {name: tags[INPUT_VERSION + name] for name in inputs if INPUT_VERSION + name in tags}
+            found[partition] = Made(event, tags[DATA_VERSION], tags.get(CODE_VERSION), used)
     return found
+
+
+def made_by(instance: dg.DagsterInstance, asset: str, partitions: Collection[str]) -> dict[str, str]:
+    """The run of each partition's newest materialisation."""
+    events = _newest(instance, asset, DagsterEventType.ASSET_MATERIALIZATION, partitions, [])
+    records = _fetched(instance, asset, {event for event, _ in events.values()})
+    return {record.partition_key: record.run_id for record in records if record.partition_key}
+
+
+def _newest(
+    instance: dg.DagsterInstance, asset: str, kind: DagsterEventType, partitions: Collection[str], tags: Sequence[str]
+) -> dict[str, tuple[int, Mapping[str, str]]]:
+    """Each partition's newest event of a kind, with those of the tags that the storage has an index of."""
+    if not partitions:
+        return {}
+    key, storage = dg.AssetKey(asset), instance.event_log_storage
+    events = storage.get_latest_storage_id_by_partition(key, kind, set(partitions))
+    told = storage.get_latest_tags_by_partition(key, kind, tags, list(partitions)) if tags and events else {}
+    return {partition: (event, told.get(partition, {})) for partition, event in events.items()}
+
+
+def _fetched(instance: dg.DagsterInstance, asset: str, events: Collection[int]) -> Iterator[dg.EventLogRecord]:
+    ids = sorted(events)
+    for at in range(0, len(ids), BATCH):
+        some = dg.AssetRecordsFilter(asset_key=dg.AssetKey(asset), storage_ids=ids[at : at + BATCH])
+        yield from instance.fetch_materializations(some, limit=BATCH).records
+
+
+def _tags(record: dg.EventLogRecord) -> Mapping[str, str]:
+    return (record.asset_materialization and record.asset_materialization.tags) or {}
 
 
 def last_metadata(instance: dg.DagsterInstance, asset: str, partition: str) -> dict[str, Any]:
     """The metadata that the newest materialisation of a partition carries, as plain values."""
-    made = materialized(instance, asset, [partition]).get(partition)
-    if made is None:
-        return {}
-    some = dg.AssetRecordsFilter(asset_key=dg.AssetKey(asset), storage_ids=[made.event])
-    for record in instance.fetch_materializations(some, limit=1).records:
-        if record.asset_materialization:
-            return {name: value.value for name, value in record.asset_materialization.metadata.items()}
-    return {}
+    return metadata_of(instance, asset, materialized(instance, asset, [partition])).get(partition, {})
+
+
+def metadata_of(instance: dg.DagsterInstance, asset: str, made: Mapping[str, Made]) -> dict[str, dict[str, Any]]:
+    """The metadata of what was made, by partition."""
+    return {
+        record.partition_key: {name: value.value for name, value in record.asset_materialization.metadata.items()}
+        for record in _fetched(instance, asset, {each.event for each in made.values()})
+        if record.partition_key and record.asset_materialization
+    }
 
 
 def observation(
@@ -129,9 +145,14 @@ def materialization(
     return dg.AssetMaterialization(asset, partition=partition, tags=tags, metadata=dict(metadata))
 
 
+def remembered_all(instance: dg.DagsterInstance, keys: Collection[str]) -> Mapping[str, str]:
+    """Values that were remembered in the instance under names of ours."""
+    return instance.daemon_cursor_storage.get_cursor_values(set(keys)) if keys else {}
+
+
 def remembered(instance: dg.DagsterInstance, key: str) -> str | None:
     """A value that was remembered in the instance under a name of ours."""
-    return instance.daemon_cursor_storage.get_cursor_values({key}).get(key)
+    return remembered_all(instance, [key]).get(key)
 
 
 def remember(instance: dg.DagsterInstance, key: str, value: str) -> None:
@@ -139,20 +160,25 @@ def remember(instance: dg.DagsterInstance, key: str, value: str) -> None:
     instance.daemon_cursor_storage.set_cursor_values({key: value})
 
 
-def made_since(instance: dg.DagsterInstance, asset: str, event: int) -> list[tuple[str, dict[str, Any]]]:
-    """The partitions that were made after an event, each with the metadata of its materialisation."""
+def made_since(
+    instance: dg.DagsterInstance, asset: str, partitions: Sequence[str], event: int
+) -> list[tuple[str, dict[str, Any]]]:
+    """Those of the partitions that were made after an event, each time with the metadata of its materialisation."""
     found: list[tuple[str, dict[str, Any]]] = []
-    cursor = None
-    while True:
-        some = dg.AssetRecordsFilter(asset_key=dg.AssetKey(asset), after_storage_id=event)
-        page = instance.fetch_materializations(some, limit=BATCH, cursor=cursor)
-        for record in page.records:
-            made = record.asset_materialization
-            if made and record.partition_key and made.tags and made.tags.get(USER_PROVIDED) == "true":
-                found.append((record.partition_key, {name: value.value for name, value in made.metadata.items()}))
-        if not page.has_more:
-            return found
-        cursor = page.cursor
+    key = dg.AssetKey(asset)
+    for at in range(0, len(partitions), BATCH):
+        cursor, more = None, True
+        some = dg.AssetRecordsFilter(
+            asset_key=key, asset_partitions=partitions[at : at + BATCH], after_storage_id=event
+        )
+        while more:
+            page = instance.fetch_materializations(some, limit=BATCH, cursor=cursor)
+            for record in page.records:
+                made = record.asset_materialization
+                if made and record.partition_key and _tags(record).get(USER_PROVIDED) == "true":
+                    found.append((record.partition_key, {name: value.value for name, value in made.metadata.items()}))
+            cursor, more = page.cursor, page.has_more
+    return found
 
 
 def newest_event(instance: dg.DagsterInstance, asset: str) -> int:

@@ -16,9 +16,10 @@ from bookchunk_assets.corpus.settled import Mark, being_written, marks
 from bookchunk_assets.corpus.targets import Place
 from bookchunk_assets.embedding.plan import plan_of
 from bookchunk_assets.orchestration.bindings import Binding, bind
+from bookchunk_assets.orchestration.event_log import together
 from bookchunk_assets.orchestration.lock import book_lock, leave
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS, chapter_partition
-from bookchunk_assets.orchestration.provenance import materialized, observe, observed
+from bookchunk_assets.orchestration.provenance import Made, materialized, observe, observed
 from bookchunk_assets.outputs.canonical import canonical
 
 
@@ -44,11 +45,12 @@ def reconcile(instance: dg.DagsterInstance, book: Book, settings: Settings) -> R
     files = observed(instance, "chapter_file", partitions)
     known = observed(instance, "chapter_settings", partitions)
     wanted = settings_version(settings)
-    for partition, chapter in zip(partitions, book.chapters, strict=True):
-        if partition not in files or files[partition].version != chapter.version:
-            observe(instance, "chapter_file", partition, chapter.version)
-        if partition not in known or known[partition].version != wanted:
-            observe(instance, "chapter_settings", partition, wanted)
+    with together(instance):
+        for partition, chapter in zip(partitions, book.chapters, strict=True):
+            if partition not in files or files[partition].version != chapter.version:
+                observe(instance, "chapter_file", partition, chapter.version)
+            if partition not in known or known[partition].version != wanted:
+                observe(instance, "chapter_settings", partition, wanted)
     return Reconciled(slug, partitions, settings)
 
 
@@ -56,7 +58,7 @@ def add_partitions(instance: dg.DagsterInstance, book: str, partitions: Sequence
     """Make the book and its chapters known; keys that are known are left as they stand."""
     for definition, keys in ((BOOKS, [book]), (CHAPTERS, partitions)):
         name = str(definition.name)
-        there = set(instance.get_dynamic_partitions(name))
+        there = instance.get_existing_dynamic_partitions(name, keys)
         if missing := [key for key in keys if key not in there]:
             instance.add_dynamic_partitions(name, missing)
 
@@ -64,7 +66,11 @@ def add_partitions(instance: dg.DagsterInstance, book: str, partitions: Sequence
 def book_version(instance: dg.DagsterInstance, partitions: Sequence[str], settings: Settings) -> str | None:
     """The digest of a book's chapters in order with the versions of their last stage, and of the settings that the
     book's files follow besides; None until each chapter has a version."""
-    made = materialized(instance, "chunk_embeddings", partitions)
+    return version_of_book(materialized(instance, "chunk_embeddings", partitions), partitions, settings)
+
+
+def version_of_book(made: Mapping[str, Made], partitions: Sequence[str], settings: Settings) -> str | None:
+    """The same from what is known to be ``made``."""
     if any(partition not in made for partition in partitions):
         return None
     lines = [f"{settings.language} {plan_of(settings)}", *(f"{key} {made[key].version}" for key in partitions)]

@@ -1,8 +1,11 @@
-"""Running a stage over partitions, in this process, as Dagster runs that the UI lists."""
+"""Running stages over partitions, in this process, as Dagster runs that the UI lists."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
@@ -10,6 +13,7 @@ import dagster as dg
 
 from bookchunk_assets.orchestration.alive import living
 from bookchunk_assets.orchestration.claude import declare_key
+from bookchunk_assets.orchestration.event_log import together
 from bookchunk_assets.orchestration.partitions import CHAPTERS
 from bookchunk_assets.orchestration.provenance import RANGE_END, RANGE_START, failure_of
 from bookchunk_assets.orchestration.spending import Spent
@@ -33,36 +37,51 @@ class StageFailed(Exception):  # noqa: N818 - says what happened
         return cls("\n".join(lines), told, spent)
 
 
-def run_stage(
+def run_stages(
     instance: dg.DagsterInstance,
     defs: dg.Definitions,
-    asset: str,
+    assets: Sequence[str],
     partitions: Sequence[str],
     kind: dg.DynamicPartitionsDefinition = CHAPTERS,
     config: Callable[[Sequence[StageFailed]], Mapping[str, Any]] = lambda failed: {},
-) -> None:
-    """Materialise an asset's partitions: one run for each range of neighbours, in Dagster's order of keys, with what
-    ``config`` gives after those that failed. One that fails holds back no other; ``StageFailed`` tells of all."""
+    tags: Mapping[str, str] = MappingProxyType({}),
+    heard: Callable[[str], None] = lambda asset: None,
+) -> Mapping[str, float]:
+    """Materialise partitions of assets, those in order within a run: one run for each range of neighbours, in Dagster's
+    order of keys, with what ``config`` gives after those that failed. ``heard`` is called with each asset of which a
+    partition is made. The seconds that each asset took; one range that fails holds back no other, and ``StageFailed``
+    tells of all."""
     declare_key()
     failed: list[StageFailed] = []
+    seconds: dict[str, float] = defaultdict(float)
     job = defs.resolve_implicit_global_asset_job_def()
     for first, last in ranges(instance.get_dynamic_partitions(str(kind.name)), partitions):
         one = first == last
         run = str(uuid4())
-        with living(instance, run):
+        instance.add_event_listener(run, partial(_hear, heard))
+        with living(instance, run), together(instance):
             result = job.execute_in_process(
                 run_id=run,
                 instance=instance,
-                asset_selection=[dg.AssetKey(asset)],
+                asset_selection=[dg.AssetKey(asset) for asset in assets],
                 partition_key=first if one else None,
-                tags={} if one else {RANGE_START: first, RANGE_END: last},
+                tags={**tags, **({} if one else {RANGE_START: first, RANGE_END: last})},
                 run_config={**QUIET, **config(failed)},
                 raise_on_error=False,
             )
+        for step in result.get_step_success_events():
+            seconds[str(step.step_key)] += step.step_success_data.duration_ms / 1000
         if not result.success:
             failed.append(StageFailed(*failure_of(instance, result.run_id)))
     if failed:
         raise StageFailed.of(failed)
+    return seconds
+
+
+def _hear(heard: Callable[[str], None], entry: dg.EventLogEntry) -> None:
+    event = entry.dagster_event
+    if event is not None and event.is_step_materialization and event.asset_key is not None:
+        heard(event.asset_key.to_user_string())
 
 
 def ranges(order: Sequence[str], wanted: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import dagster as dg
 
 from bookchunk_assets.corpus.faults import Refused
-from bookchunk_assets.corpus.targets import books_under
+from bookchunk_assets.corpus.targets import Place, books_under
 from bookchunk_assets.orchestration.lock import Busy
 from bookchunk_assets.orchestration.reconcile import watch
+from bookchunk_assets.orchestration.standing import groups, standing
 
 SWITCH = "BOOKCHUNK_SENSORS"
 TICK = 30  # seconds
@@ -49,9 +51,9 @@ def look(instance: dg.DagsterInstance, after: str = "", budget: float = float("i
     ahead = [place for place in places if str(place.folder) > after]
     order = [*ahead, *places[: len(places) - len(ahead)]]
     told: list[str] = []
-    for seen, place in enumerate(order, 1):
+    for seen, (place, stands) in enumerate(_with_those_that_stand(instance, order), 1):
         try:
-            told += map(str, watch(instance, place).faults)
+            told += () if stands else map(str, watch(instance, place).faults)
         except Busy:
             told.append(f"{place.folder}: another process works on it")
         except OSError as error:  # a book that goes away while it is looked at holds back no other
@@ -59,6 +61,12 @@ def look(instance: dg.DagsterInstance, after: str = "", budget: float = float("i
         if time.monotonic() >= until and seen < len(order):
             return Looked(seen, len(places), tuple(told), str(place.folder))
     return Looked(len(order), len(places), tuple(told))
+
+
+def _with_those_that_stand(instance: dg.DagsterInstance, places: Sequence[Place]) -> Iterator[tuple[Place, bool]]:
+    for some in groups(places):
+        stand = {book.place for book in standing(instance, some)}
+        yield from ((place, place in stand) for place in some)
 
 
 @dg.sensor(

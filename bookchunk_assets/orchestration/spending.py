@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,6 @@ import dagster as dg
 
 from bookchunk_assets.models.prices import dollars
 from bookchunk_assets.models.usage import Usage, added, from_plain
-from bookchunk_assets.orchestration.partitions import book_of
 from bookchunk_assets.orchestration.provenance import made_since
 
 
@@ -41,6 +40,6 @@ def spent_by(told: Iterable[Mapping[str, Any]]) -> Spent:
     return total
 
 
-def spent_since(instance: dg.DagsterInstance, stage: str, book: str, event: int) -> Spent:
-    """What a book's chapters that were made since an event had cost."""
-    return spent_by(told for partition, told in made_since(instance, stage, event) if book_of(partition) == book)
+def spent_since(instance: dg.DagsterInstance, stage: str, partitions: Sequence[str], event: int) -> Spent:
+    """What the chapters that were made since an event had cost."""
+    return spent_by(told for _, told in made_since(instance, stage, partitions, event))

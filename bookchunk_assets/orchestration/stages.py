@@ -172,7 +172,7 @@ def book_stage(
             yield UNSAID
             for slug, partitions in groupby(context.partition_keys, book_of):
                 with book_lock(instance, slug):
-                    chapters = _at_work(instance, recipe, slug, due(instance, context.run, recipe, list(partitions)))
+                    chapters = _at_work(instance, context.run, recipe, slug, list(partitions), asked)
                     book = BookAtWork(instance, store_of(instance), slug, chapters, asked, context.resources)
                     for chapter, rows in make(book):
                         try:
@@ -193,12 +193,13 @@ def book_stage(
 
 
 def _at_work(
-    instance: dg.DagsterInstance, recipe: Recipe, slug: str, partitions: Sequence[str]
+    instance: dg.DagsterInstance, run: dg.DagsterRun, recipe: Recipe, slug: str, partitions: Sequence[str], asked: Any
 ) -> Iterator[ChapterAtWork]:
-    """A book's chapters, each with the versions of its inputs as they are before its work."""
+    """A book's chapters that the run has to make, each with the versions of its inputs as they are before its work."""
     book, store = open_book(instance, slug), store_of(instance)
     known = versions(instance, recipe.inputs, partitions)
-    for partition in partitions:
+    anew = bool(getattr(asked, "refresh", False))
+    for partition in due(instance, run, recipe, partitions, known, anew):
         inputs = {name: made[partition] for name, made in known.items() if partition in made}
         yield ChapterAtWork(instance, store, partition, book, inputs)
 

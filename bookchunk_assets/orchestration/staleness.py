@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import dagster as dg
 
@@ -41,16 +42,33 @@ def versions(
     return {name: (observed if name in SEEN else materialized)(instance, name, partitions) for name in assets}
 
 
+def known_of(
+    instance: dg.DagsterInstance, recipes: Sequence[Recipe], partitions: Sequence[str]
+) -> dict[str, dict[str, Made]]:
+    """What recipes made of these partitions, and from what, read once for all of them."""
+    seen = {name for recipe in recipes for name in recipe.inputs} & SEEN
+    made = {recipe.name: materialized(instance, recipe.name, partitions, recipe.inputs) for recipe in recipes}
+    return {**versions(instance, sorted(seen), partitions), **made}
+
+
 def stale(
-    instance: dg.DagsterInstance, store: StageStore | None, recipe: Recipe, partitions: Sequence[str]
+    instance: dg.DagsterInstance,
+    store: StageStore | None,
+    recipe: Recipe,
+    partitions: Sequence[str],
+    known: Mapping[str, Mapping[str, Made]] = MappingProxyType({}),
 ) -> dict[str, str]:
-    """The stale ones of ``partitions``, in order, each with its cause; ``store`` is where outputs must be."""
-    made = materialized(instance, recipe.name, partitions)
-    inputs = versions(instance, recipe.inputs, partitions)
+    """The stale ones of ``partitions``, in order, each with its cause; ``store`` is where outputs must be, and
+    ``known`` what was read already of the recipe's asset and its inputs."""
+    inputs = {name: known[name] for name in recipe.inputs if name in known}
+    inputs |= versions(instance, [name for name in recipe.inputs if name not in known], partitions)
+    made = known.get(recipe.name)
+    made = materialized(instance, recipe.name, partitions, recipe.inputs) if made is None else made
+    there = None if store is None else store.kept(recipe.name, partitions)
     causes = {}
     for partition in partitions:
         cause = _cause(recipe, made.get(partition), {name: inputs[name].get(partition) for name in recipe.inputs})
-        if cause is None and store is not None and not store.has(recipe.name, partition):
+        if cause is None and there is not None and partition not in there:
             cause = "its output is gone"
         if cause is not None:
             causes[partition] = cause

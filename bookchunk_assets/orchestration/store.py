@@ -29,7 +29,7 @@ class StageStore:
 
     def path(self, stage: str, partition: str) -> UPath:
         """Where a partition's output stands; partition names are escaped, so none leaves the folder."""
-        *folders, name = (quote(part, safe="").replace(".", "%2E") for part in partition.split("/"))
+        *folders, name = map(_escaped, partition.split("/"))
         return self._base.joinpath(stage, *folders, f"{name}.parquet")
 
     def write(self, stage: str, partition: str, rows: Sequence[Any], row: type) -> str:
@@ -60,6 +60,18 @@ class StageStore:
         """Whether something was kept."""
         return bool(self.path(stage, partition).exists())
 
+    def kept(self, stage: str, partitions: Sequence[str]) -> set[str]:
+        """Those of which something was kept; a folder is looked at once."""
+        by_folder: dict[str, list[str]] = {}
+        for partition in partitions:
+            by_folder.setdefault(partition.rpartition("/")[0], []).append(partition)
+        found: set[str] = set()
+        for some in by_folder.values():
+            folder = self.path(stage, some[0]).parent
+            names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+            found.update(each for each in some if f"{_escaped(each.rpartition('/')[2])}.parquet" in names)
+        return found
+
     def drop(self, partition: str) -> None:
         """Remove what each stage kept of a partition, and of all partitions below it."""
         for stage in self._base.iterdir() if self._base.is_dir() else ():
@@ -67,3 +79,7 @@ class StageStore:
             path.unlink(missing_ok=True)
             if (below := path.with_name(path.name.removesuffix(".parquet"))).is_dir():
                 below.fs.rm(below.path, recursive=True)  # a folder in an object store goes with its last file
+
+
+def _escaped(part: str) -> str:
+    return quote(part, safe="").replace(".", "%2E")

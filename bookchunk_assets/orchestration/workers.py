@@ -14,6 +14,7 @@ import dagster as dg
 from dagster._core.launcher import CheckRunHealthResult, DefaultRunLauncher, WorkerStatus
 
 from bookchunk_assets.orchestration.alive import hold_to_the_end, lives
+from bookchunk_assets.orchestration.event_log import together
 
 
 def health(instance: dg.DagsterInstance, run: dg.DagsterRun) -> CheckRunHealthResult:
@@ -50,7 +51,8 @@ class OneProcess(dg.Executor):
     def execute(self, plan_context: Any, execution_plan: Any) -> Iterator[Any]:
         """Execute the plan's steps, one after the other."""
         hold_to_the_end(plan_context.instance, plan_context.run_id)
-        yield from self._within.execute(plan_context, execution_plan)
+        with together(plan_context.instance):
+            yield from self._within.execute(plan_context, execution_plan)
 
 
 @dg.executor(name="one_process", config_schema=dg.in_process_executor.config_schema)  # type: ignore[call-overload,untyped-decorator]

@@ -166,6 +166,17 @@ def with_spend(report: Report, spend: Spend, generated: int, warnings: Iterable[
     return replace(report, context=context, spend={**by_tariff, **report.spend}, warnings=(*report.warnings, *warnings))
 
 
+def as_unchanged(report: Report) -> Report:
+    """What a report says once more, after a run that changed, asked for and paid nothing."""
+    total = report.chunks["total"]
+    same = dict.fromkeys(report.chunks, 0) | {"total": total, "unchanged": total}
+    context = {**report.context, "dollars": 0.0, "generated": 0, "reused": total}
+    vectors = {**report.embeddings, "embedded": 0, "dollars": 0.0}
+    if report.embeddings != NO_VECTORS:
+        vectors["reused"] = total
+    return replace(report, chunks=same, context=context, embeddings=vectors, seconds={}, spend={})
+
+
 def not_made(slug: str, status: int, why: Exception) -> Report:
     """What ``--json`` says of a book that was refused (2) or failed (3): why, under ``warnings``, and no figures."""
     return Report(
