@@ -97,6 +97,7 @@ def test_a_provider_without_its_key_replaces_nothing(shelf: Shelf, monkeypatch: 
     assert "VOYAGE_API_KEY is not set" in result.stderr
     assert "--embedding local" in result.stderr
     assert shelf.out.read_bytes() == before
+    assert shelf.run("chunk", "tale").exit_code == 0, "nothing was made with it, so the book goes on with what it had"
 
 
 def test_a_refused_book_holds_back_no_other(shelf: Shelf) -> None:
@@ -176,6 +177,26 @@ def test_out_writes_beside_and_leaves_the_book_s_files_alone(shelf: Shelf, tmp_p
     assert "back to the manifest's" not in shelf.run("chunk", "tale").stderr, "the book's record is left alone"
     after = standing(shelf)
     assert after["chunks.jsonl"] == before["chunks.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["folder", "notes.md", "one.json"])
+def test_out_replaces_nothing_but_chunks(shelf: Shelf, name: str) -> None:
+    mine = shelf.root / "mine"
+    (mine / "folder").mkdir(parents=True)
+    (mine / "notes.md").write_text("mine", "utf-8")
+    (mine / "one.json").write_text('{"title": "T"}', "utf-8")
+    result = shelf.run("chunk", "tale", "--out", str(mine / name))
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"{mine / name}:1: ")
+    assert sorted(path.name for path in mine.iterdir()) == ["folder", "notes.md", "one.json"]
+    assert (mine / "notes.md").read_text("utf-8") == "mine"
+
+
+def test_status_says_where_a_plain_command_goes_back(shelf: Shelf) -> None:
+    shelf.chunk("--target-tokens", "64", "--overlap-tokens", "8")
+    assert "a plain `chunk` leaves them" in shelf.run("status", "tale").stderr
+    shelf.chunk()
+    assert shelf.run("status", "tale").stderr == ""
 
 
 def test_a_chapter_without_text_is_a_warning(shelf: Shelf) -> None:

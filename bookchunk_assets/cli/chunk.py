@@ -58,7 +58,8 @@ def chunk_books(
                 report = not_made(slug, Status.REFUSED, refused)
             except Exception as failed:  # the other books go on, whatever it was
                 why = str(failed) if isinstance(failed, StageFailed) else told(failed)
-                tell(f"{slug}: {why}\nwhat was made is kept; run the same command again")
+                told_of = why if why.startswith(slug) else f"{slug}: {why}"
+                tell(f"{told_of}\nwhat was made is kept; once this is mended, run the same command again")
                 report = not_made(slug, Status.FAILED, failed)
                 if isinstance(failed, StageFailed):
                     report = with_spend(report, failed.spent.spend, failed.spent.generated)

@@ -11,7 +11,7 @@ from bookchunk_assets.cli.app import Status, print_json
 from bookchunk_assets.cli.chunk import tell
 from bookchunk_assets.cli.cost import Cost, cost
 from bookchunk_assets.cli.instance import open_instance
-from bookchunk_assets.cli.work import Stale, status
+from bookchunk_assets.cli.work import Stale, goes_back, status
 from bookchunk_assets.corpus.faults import Fault, Refused
 from bookchunk_assets.corpus.targets import find_books
 from bookchunk_assets.outputs.files import OutputPaths
@@ -31,6 +31,8 @@ def show_status(targets: Sequence[str], corpus: Path, as_json: bool, with_cost: 
     for place in places:
         try:
             found += status(instance, place)
+            if goes_back(instance, place):
+                tell(f"{place.folder.name}: the last command's settings hold; a plain `chunk` leaves them")
             costs += [cost(instance, place)] if with_cost else []
         except Refused as refused:
             tell(str(refused))

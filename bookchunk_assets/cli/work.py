@@ -29,15 +29,21 @@ from bookchunk_assets.orchestration.due import ONLY_STALE
 from bookchunk_assets.orchestration.home import lend, store_of
 from bookchunk_assets.orchestration.lock import book_lock
 from bookchunk_assets.orchestration.partitions import BOOKS, CHAPTERS
+from bookchunk_assets.orchestration.provenance import newest_event
 from bookchunk_assets.orchestration.reconcile import Reconciled, observe_book, reconcile
 from bookchunk_assets.orchestration.runs import StageFailed, run_stages
 from bookchunk_assets.orchestration.spending import Spent
 from bookchunk_assets.orchestration.staleness import known_of, stale
+from bookchunk_assets.outputs.diff import read_marks
 from bookchunk_assets.outputs.files import OutputPaths, write_whole
 from bookchunk_assets.outputs.publish import publish, unchanged
 from bookchunk_assets.outputs.report import Report, with_spend
 
 Tell = Callable[[str], None]
+RECORDED = {  # what is remembered of who made a stage
+    "context_prefixes": ("context", "context_model"),
+    "chunk_embeddings": ("embedding", "embedding_model"),
+}
 BATCH = 100  # chapters a run: what a killed command or a watcher of its progress waits for at most
 
 
@@ -65,6 +71,8 @@ def chunk(instance: dg.DagsterInstance, place: Place, order: Order) -> Report:
     """Chunk one book. Raises ``Refused`` before anything is written, and ``StageFailed`` where a run failed. ``--out``
     works on an instance of its own, so that its settings touch nothing that the book's own files are made from."""
     slug = place.folder.resolve().name
+    if order.out is not None:
+        _refuse_out(order.out)
     with book_lock(instance, slug, lambda: order.tell(f"{slug}: another process works on it; waiting")):
         if order.out is None:
             return _chunk(instance, slug, place, order, OutputPaths.of_book(place.folder))
@@ -84,7 +92,13 @@ def _chunk(instance: dg.DagsterInstance, slug: str, place: Place, order: Order, 
     if before and order.asked == Choice() and before.settings(book.manifest, book.manifest_version) != settings:
         order.tell(f"{slug}: back to the manifest's settings")
     reconciled = reconcile(instance, book, settings)
-    seconds, spent = _run_stages(instance, reconciled, order)
+    newest = {stage: newest_event(instance, stage) for stage in RECORDED}
+    try:
+        seconds, spent = _run_stages(instance, reconciled, order)
+    except StageFailed:
+        idle = [stage for stage, event in newest.items() if newest_event(instance, stage) == event]
+        _take_back(instance, slug, binding, before.recorded if before else Choice(), idle)
+        raise
     observe_book(instance, reconciled)
     started = time.perf_counter()
     report = _publish(instance, found, reconciled, paths, order, spent)
@@ -92,6 +106,26 @@ def _chunk(instance: dg.DagsterInstance, slug: str, place: Place, order: Order, 
     report = replace(report, output=str(paths.chunks), seconds=seconds)
     write_whole(paths.report, [report.to_json()])
     return report
+
+
+def _take_back(instance: dg.DagsterInstance, slug: str, binding: Binding, had: Choice, idle: Sequence[str]) -> None:
+    """Let a book go on with what it ``had``, where a stage was ``idle``: nothing was made with what was asked for."""
+    back = {name: getattr(had, name) for stage in idle for name in RECORDED[stage]}
+    keep(instance, slug, replace(binding, recorded=replace(binding.recorded, **back)))
+
+
+def _refuse_out(out: Path) -> None:
+    """``--out`` replaces nothing but chunks."""
+    fault = None
+    if out.is_dir():
+        fault = "a folder; name a file in it, as chunks.jsonl"
+    else:
+        try:
+            read_marks(out)
+        except ValueError:
+            fault = "stands there already and is no chunks.jsonl; name another file"
+    if fault:
+        raise Refused([Fault(str(out), 1, fault)])
 
 
 def _refuse_settings(book: Book, known: Binding | None, asked: Choice) -> None:
@@ -205,6 +239,16 @@ def status(instance: dg.DagsterInstance, place: Place) -> list[Stale]:
     """What is stale or missing for a book, without running or recording anything."""
     _, book = checked(place)
     return [Stale(*each) for each in book_assets.pending(instance, book, settings_of(instance, book))]
+
+
+def goes_back(instance: dg.DagsterInstance, place: Place) -> bool:
+    """Whether the settings of the last command hold for a book, which a plain one will leave."""
+    _, book = checked(place)
+    known = load_binding(instance, book.manifest.slug)
+    if known is None:
+        return False
+    plain = replace(known, override=Choice())
+    return plain.settings(book.manifest, book.manifest_version) != settings_of(instance, book)
 
 
 def settings_of(instance: dg.DagsterInstance, book: Book) -> Settings:

@@ -111,6 +111,9 @@ def _line(text: str, key: str) -> int:
 
 def _faults(file: str, text: str, error: ValidationError) -> Iterator[Fault]:
     for problem in error.errors():
+        if not problem["loc"]:
+            yield Fault(file, 1, "no JSON object; write `{...}`")
+            continue
         name = ".".join(part for part in problem["loc"] if isinstance(part, str)) or "manifest"
         told = f"missing `{name}`; add it" if problem["type"] == "missing" else f"`{name}`: {lowered(problem['msg'])}"
         yield Fault(file, _line(text, name.rpartition(".")[2]), told)
