@@ -7,14 +7,13 @@ nothing, and whatever is deleted is made again when it is asked for.
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from upath import UPath
 
+from bookchunk_assets.corpus.whole import write_object
 from bookchunk_assets.embedding.pooling import Floats
 
 
@@ -49,14 +48,7 @@ class KeptVectors:
         for key, vector in zip(keys, vectors, strict=True):
             buffer = io.BytesIO()
             np.save(buffer, vector, allow_pickle=False)
-            path = self._path(key)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if isinstance(path, Path):
-                part = path.with_name(f".{path.name}.{os.getpid()}")
-                part.write_bytes(buffer.getvalue())
-                part.replace(path)
-            else:  # object stores write whole objects
-                path.write_bytes(buffer.getvalue())
+            write_object(self._path(key), buffer.getvalue())
 
     def drop(self) -> None:
         """Forget them all."""

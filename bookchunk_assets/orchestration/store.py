@@ -7,15 +7,14 @@ with the book. Here a stage reads and writes one chapter at a time.
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 import polars as pl
 from upath import UPath
 
+from bookchunk_assets.corpus.whole import write_object
 from bookchunk_assets.orchestration.frames import content_version, from_frame, to_frame
 
 T = TypeVar("T")
@@ -37,14 +36,7 @@ class StageStore:
         frame = to_frame(rows, row)
         buffer = io.BytesIO()
         frame.write_parquet(buffer)
-        path = self.path(stage, partition)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(path, Path):
-            part = path.with_name(f".{path.name}.{os.getpid()}")
-            part.write_bytes(buffer.getvalue())
-            part.replace(path)
-        else:  # object stores write whole objects
-            path.write_bytes(buffer.getvalue())
+        write_object(self.path(stage, partition), buffer.getvalue())
         return content_version(frame)
 
     def read(self, stage: str, partition: str, row: type[T]) -> list[T]:
