@@ -18,7 +18,7 @@ def test_the_graph_a_chapter_the_checks_and_a_backfill(shelf: Shelf, serve: Call
     served = serve(sensors=False)
     with browse(served.address, shelf.root / "profile") as browser:
         browser.open("/asset-groups")
-        browser.until_shown("corpus", "chapter", "book", "Materialize all (6)")
+        browser.until_shown("corpus", "chapter", "book", "Materialize all (7)")
         browser.picture("groups")
         browser.open("/assets/chunks_jsonl?view=lineage&lineageScope=upstream&lineageDepth=9")
         browser.until_shown("chapter_file", "recursive_chunks", "context_prefixes", "book_chapters")
