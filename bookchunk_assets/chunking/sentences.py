@@ -153,7 +153,7 @@ def _stop_ends(stem: str, word: str, begins: bool, stop: str) -> bool:
     if last is None:
         return True
     number = word[:1].isdigit() or (ROMAN.fullmatch(word) is not None and (len(word) > 1 or stop != ""))
-    match _abbreviations().get(last[0], "?" if DOTTED.fullmatch(last[0]) else None):
+    match _sign(last[0]):
         case "":
             return False
         case "9":
@@ -170,8 +170,14 @@ def is_abbreviated(text: str, end: int, start: int) -> bool:
     if not before.endswith("."):
         return False
     last = LAST_WORD.search(before[:-1])
-    sign = last and _abbreviations().get(last[0], "?" if DOTTED.fullmatch(last[0]) else None)
+    sign = _sign(last[0]) if last else None
     return sign in ("", "?") or (sign == "9" and text[start : start + 1].isdigit())
+
+
+def _sign(word: str) -> str | None:
+    """Where a sentence may end with the word and a full stop, as ``abbreviations.txt`` has it; None for no
+    abbreviation."""
+    return _abbreviations().get(word, "?" if DOTTED.fullmatch(word) else None)
 
 
 @cache
